@@ -1,0 +1,143 @@
+"""Says how two recorded values differ: in kind, in shape, or in numbers."""
+
+import math
+from collections.abc import Iterator
+from itertools import permutations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.record import Other
+
+#: (relative, absolute) differences that rounding explains
+ROUNDING = {torch.float64: (1e-8, 1e-9), torch.float32: (2e-5, 1e-5)}
+_WORDS = str | Other | None
+
+
+def close(got: Any, want: Any, rtol: float, atol: float) -> bool:
+    """Same structure, and every number within `atol + rtol * |want|`; NaN equals NaN.
+
+    Example: `close((1.0, "a"), (1.0 + 1e-12, "a"), 1e-8, 1e-9)` -> True
+    """
+    if structure_problem(got, want):
+        return False
+    pairs = zip(_leaves(got), _leaves(want), strict=True)
+    return all(_leaf_close(g, w, rtol, atol) for g, w in pairs)
+
+
+def largest_difference(got: Any, want: Any) -> float:
+    """The largest absolute difference; infinite where only one side is finite."""
+    pairs = zip(_leaves(got), _leaves(want), strict=True)
+    gaps = [(_numbers(g) - _numbers(w)).abs() for g, w in pairs if not isinstance(w, _WORDS)]
+    worst = max((gap.max().item() for gap in gaps if gap.numel()), default=0.0)
+    return math.inf if math.isnan(worst) else worst
+
+
+def all_finite(value: Any) -> bool:
+    return all(
+        isinstance(leaf, _WORDS) or bool(_numbers(leaf).isfinite().all()) for leaf in _leaves(value)
+    )
+
+
+def dtypes(value: Any) -> list[torch.dtype]:
+    return [leaf.dtype for leaf in _leaves(value) if isinstance(leaf, Tensor)]
+
+
+def structure_problem(got: Any, want: Any) -> str:
+    """What is wrong with the type or the shape, in a sentence; an empty string if nothing is."""
+    if isinstance(want, tuple):
+        if not isinstance(got, tuple):
+            return f"{describe(got)} came back where {len(want)} values are expected"
+        if len(got) != len(want):
+            return f"{len(got)} values came back where {len(want)} are expected"
+        for i, (g, w) in enumerate(zip(got, want, strict=True), start=1):
+            if problem := structure_problem(g, w):
+                return f"output {i} of {len(want)}: {problem}"
+        return ""
+    if isinstance(want, Tensor) and want.dim() and isinstance(got, Tensor):
+        return shape_problem(tuple(got.shape), tuple(want.shape))
+    if isinstance(want, Tensor) and want.dim():
+        return f"{describe(got)} came back where a tensor of shape {shape(want)} is expected"
+    if isinstance(want, dict) and isinstance(got, dict) and got.keys() != want.keys():
+        return f"the keys are {sorted(got)} where {sorted(want)} are expected"
+    if _kind(got) != _kind(want):
+        return f"{describe(got)} came back where {describe(want)} is expected"
+    return ""
+
+
+def shape_problem(got: tuple[int, ...], want: tuple[int, ...]) -> str:
+    """Names the axis that is wrong: `shape_problem((7, 5), (5, 7))` -> '... are swapped'."""
+    if got == want:
+        return ""
+    start = f"the shape is {got} where {want} is expected"
+    if len(got) == len(want):
+        axes = [i - len(want) for i in range(len(want)) if got[i] != want[i]]
+        if got == want[:-2] + want[:-3:-1]:
+            return f"{start}: the last two axes are swapped"
+        if any(tuple(want[i] for i in order) == got for order in permutations(range(len(want)))):
+            return f"{start}: the axes are in another order"
+        return f"{start}: axis " + " and axis ".join(
+            f"{i} has length {got[i]} instead of {want[i]}" for i in axes
+        )
+    if len(got) < len(want):
+        gone = next((i for i in range(len(want)) if want[:i] + want[i + 1 :] == got), None)
+        return start + (
+            f": axis {gone - len(want)}, of length {want[gone]}, is gone"
+            if gone is not None
+            else f": {len(want) - len(got)} axes are missing"
+        )
+    extra = next((i for i in range(len(got)) if got[:i] + got[i + 1 :] == want), None)
+    return start + (
+        f": axis {extra - len(got)}, of length {got[extra]}, is too much"
+        if extra is not None
+        else f": {len(got) - len(want)} axes too many"
+    )
+
+
+def describe(value: Any) -> str:
+    """A value's kind in words: `describe(None)` -> 'None'."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {shape(value)}" if value.dim() else "a single number"
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)} values"
+    if isinstance(value, Other):
+        return f"a {value.kind}"
+    if value is None or isinstance(value, bool):
+        return str(value)
+    return {str: "a string", dict: "a dict"}.get(type(value), "a single number")
+
+
+def shape(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(tensor.shape)
+
+
+def _kind(value: Any) -> str:
+    """Numbers may be Python's or 0-d tensors; only that they are numbers matters."""
+    if isinstance(value, Tensor) and value.dim() == 0:
+        return "truth" if value.dtype == torch.bool else "number"
+    if isinstance(value, bool):
+        return "truth"
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, dict):
+        for key in sorted(value):
+            yield key
+            yield from _leaves(value[key])
+    else:
+        yield value
+
+
+def _numbers(leaf: Any) -> Tensor:
+    return leaf.double() if isinstance(leaf, Tensor) else torch.tensor(leaf, dtype=torch.float64)
+
+
+def _leaf_close(got: Any, want: Any, rtol: float, atol: float) -> bool:
+    if isinstance(want, _WORDS):
+        return got == want
+    return torch.allclose(_numbers(got), _numbers(want), rtol, atol, equal_nan=True)

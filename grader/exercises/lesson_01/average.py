@@ -1,0 +1,133 @@
+"""average"""
+
+import torch
+from torch import Tensor
+
+from grader.exercise import Exercise
+from grader.probes import EDGES, SQUARE, Draw, Probe, usual
+
+exercise = Exercise(
+    "average",
+    "01-averaging",
+    place=1,
+    points=1,
+    signature="average(x) -> (..., T, d)",
+    hints=(
+        "The tokens are the rows of x. Which axis runs over the rows, counted from the back?",
+        "Every token gets the same blend. How many rows must come out?",
+        "Step mix: take the mean over axis -2, keep that axis, and repeat the row T times.",
+        "x.mean(dim=-2, keepdim=True).expand_as(x)",
+    ),
+)
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield from usual(draw, (5, 3))
+    yield from usual(draw, (2, 7))
+    yield Probe("4×4", (draw(4, 4),), SQUARE)
+    yield Probe("one token", (draw(1, 3),), EDGES)
+
+
+@exercise.reference
+def mean_of_the_tokens(x: Tensor) -> Tensor:
+    return x.mean(dim=-2, keepdim=True).expand_as(x)
+
+
+@exercise.twin
+def add_up_and_divide(x: Tensor) -> Tensor:
+    T = x.shape[-2]
+    total = sum(x[..., j, :] for j in range(T))
+    return torch.stack([total / T for _ in range(T)], dim=-2)
+
+
+@exercise.variant
+def by_matrix(x):
+    T = x.shape[-2]
+    return torch.full((T, T), 1 / T, dtype=x.dtype, device=x.device) @ x
+
+
+@exercise.variant
+def by_broadcasting(x):
+    return torch.zeros_like(x) + x.sum(-2, keepdim=True) / x.size(-2)
+
+
+@exercise.variant
+def by_einsum(x):
+    return (
+        torch.einsum("...td->...d", x)
+        .div(x.shape[-2])
+        .unsqueeze(-2)
+        .repeat_interleave(x.shape[-2], dim=-2)
+    )
+
+
+@exercise.wrong("each row is filled with its own mean over the features", "mix")
+def mean_over_features(x):
+    """Every row came out as the mean of its own numbers: nothing was shared between tokens. Which
+    axis of x runs over the tokens, and which over the features of one token?"""
+    return x.mean(dim=-1, keepdim=True).expand_as(x)
+
+
+@exercise.wrong("x.mean(-1), one number per token", "mix")
+def one_number_per_token(x):
+    """You averaged the features of each token, so one number per token is left of the vectors.
+    Which axis of x runs over the tokens?"""
+    return x.mean(dim=-1)
+
+
+@exercise.wrong("x.mean(-2), one row", "mix")
+def one_row(x):
+    """The mean itself is right, but it came back once. Every token needs its copy. What shape
+    must the result have, so that row i can replace row i of x?"""
+    return x.mean(dim=-2)
+
+
+@exercise.wrong("x.mean(-2, keepdim=True), one row", "mix")
+def one_row_kept(x):
+    """The mean itself is right, but only one row came back. Every token needs its copy. What
+    shape must the result have, so that row i can replace row i of x?"""
+    return x.mean(dim=-2, keepdim=True)
+
+
+@exercise.wrong("the sum of the tokens", "normalise")
+def sum_of_the_tokens(x):
+    """You added the tokens up but did not divide. With more tokens the result grows. What turns a
+    sum over T tokens into a mean?"""
+    return x.sum(dim=-2, keepdim=True).expand_as(x)
+
+
+@exercise.wrong("the sum of the tokens / d", "normalise")
+def divided_by_features(x):
+    """You divided the sum by the number of features, not by the number of tokens. How many rows
+    did you add up?"""
+    return x.sum(dim=-2, keepdim=True).expand_as(x) / x.shape[-1]
+
+
+@exercise.wrong("one mean over all numbers of x", "mix")
+def mean_of_everything(x):
+    """Every entry is the same number: tokens and features were averaged together. Over which one
+    axis should the mean run?"""
+    return torch.zeros_like(x) + x.mean()
+
+
+@exercise.wrong("the mean over axis 0", "mix")
+def mean_over_first_axis(x):
+    """You averaged over axis 0. Without a batch that is the tokens; with one it is the batch, and
+    the items leak into each other. Which number means 'rows' for any number of axes?"""
+    return x.mean(dim=0, keepdim=True).expand_as(x)
+
+
+@exercise.wrong("row i is the mean of rows 0..i", "mix")
+def mean_of_the_past(x):
+    """Each row is the mean of the rows up to it: a running average, which comes later in this
+    lesson. Which tokens should row 0 see here?"""
+    count = torch.arange(1, x.shape[-2] + 1, dtype=x.dtype).unsqueeze(-1)
+    return x.cumsum(dim=-2) / count
+
+
+@exercise.wrong("x, unchanged", "mix")
+def unchanged(x):
+    """Your function gave x back as it was, so no token learned anything from another one. Which
+    operation makes one row out of many?"""
+    return x

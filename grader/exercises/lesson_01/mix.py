@@ -1,0 +1,115 @@
+"""mix"""
+
+import torch
+from torch import Tensor
+
+from grader.exercise import Exercise
+from grader.probes import EDGES, SQUARE, Draw, Probe, usual
+
+exercise = Exercise(
+    "mix",
+    "01-averaging",
+    place=3,
+    points=2,
+    signature="mix(weights, x) -> (..., T_q, d)",
+    hints=(
+        "Row i of the result belongs to row i of weights. How many rows come out?",
+        "Row i is weights[i, 0] times row 0 of x, plus weights[i, 1] times row 1 of x, and so on.",
+        "Step mix: a matrix product does all rows at once.",
+        "weights @ x",
+    ),
+)
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield from usual(draw, (5, 7), (7, 3))
+    yield from usual(draw, (8, 2), (2, 6))
+    yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
+    yield Probe("a batch of 3, 4×4 and 4×4", (draw(3, 4, 4), draw(3, 4, 4)), SQUARE)
+    yield Probe("one token to take from", (draw(5, 1), draw(1, 3)), EDGES)
+
+
+@exercise.reference
+def weighted_sum(weights: Tensor, x: Tensor) -> Tensor:
+    return weights @ x
+
+
+@exercise.twin
+def row_by_row(weights: Tensor, x: Tensor) -> Tensor:
+    T_q, T_k = weights.shape[-2:]
+    rows = [sum(weights[..., i, j, None] * x[..., j, :] for j in range(T_k)) for i in range(T_q)]
+    return torch.stack(rows, dim=-2)
+
+
+@exercise.variant
+def mixed_by_einsum(weights, x):
+    return torch.einsum("...qk,...kd->...qd", weights, x)
+
+
+@exercise.variant
+def mixed_by_broadcasting(weights, x):
+    return (weights.unsqueeze(-1) * x.unsqueeze(-3)).sum(dim=-2)
+
+
+@exercise.variant
+def transposed_twice(weights, x):
+    return (x.transpose(-2, -1) @ weights.transpose(-2, -1)).transpose(-2, -1)
+
+
+@exercise.wrong("weightsᵀ x", "mix")
+def weights_transposed(weights, x):
+    """You mixed with the weights transposed: each token collects what the others give away. Which
+    index of weights says who is looking, and which who is looked at?"""
+    return weights.transpose(-2, -1) @ x
+
+
+@exercise.wrong("x weights", "mix")
+def wrong_order(weights, x):
+    """You multiplied the other way round: x times weights mixes features, not tokens. Whose
+    columns must match the rows of x?"""
+    return x @ weights
+
+
+@exercise.wrong("weights xᵀ", "mix")
+def x_transposed(weights, x):
+    """You mixed with x transposed, so the weights met the features of one token. Which axis of x
+    do the columns of weights belong to?"""
+    return weights @ x.transpose(-2, -1)
+
+
+@exercise.wrong("(weights / their row sums) x", "normalise")
+def normalised_again(weights, x):
+    """You divided the weights by their row sums first. mix takes the weights as they come. Whose
+    job is it to make them add up to 1?"""
+    return weights / weights.sum(dim=-1, keepdim=True) @ x
+
+
+@exercise.wrong("softmax(weights) x", "normalise")
+def softmaxed_again(weights, x):
+    """You put the weights through a softmax first. mix takes the weights as they come. What would
+    a softmax do to weights that already add up to 1?"""
+    return torch.softmax(weights, dim=-1) @ x
+
+
+@exercise.wrong("weights x / T", "mix")
+def divided_by_T(weights, x):
+    """You divided by the number of tokens once more. The weights already hold the shares. What
+    does the sum of 1/T over T tokens give?"""
+    return weights @ x / x.shape[-2]
+
+
+@exercise.wrong("the row of x with the largest weight", "normalise")
+def largest_weight_only(weights, x):
+    """Each token took the one row with its largest weight and dropped the rest. What happens to
+    the other shares?"""
+    return torch.gather(
+        x, -2, weights.argmax(dim=-1, keepdim=True).expand(*weights.shape[:-1], x.shape[-1])
+    )
+
+
+@exercise.wrong("weights of the first item, for the whole batch", "mix")
+def first_item_only(weights, x):
+    """The weights of the first item in the batch were used for all items. What does an index of 0
+    do when there is a batch?"""
+    return weights.reshape(-1, *weights.shape[-2:])[0] @ x

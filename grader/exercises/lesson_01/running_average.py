@@ -1,0 +1,158 @@
+"""running_average"""
+
+import torch
+from torch import Tensor
+
+from grader.exercise import Exercise
+from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
+
+exercise = Exercise(
+    "running_average",
+    "01-averaging",
+    place=4,
+    points=3,
+    signature="running_average(x) -> (..., T, d)",
+    hints=(
+        "Row i may use rows 0 to i and nothing later. How many rows is that?",
+        "What would a matrix of weights look like in which token i gives nothing to later tokens?",
+        "Steps mask and normalise: a lower triangle of ones, each row divided by its own sum.",
+        "x.cumsum(dim=-2) divided, row by row, by 1, 2, ..., T",
+    ),
+)
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield from usual(draw, (5, 3))
+    yield from usual(draw, (2, 7))
+    yield Probe("4×4", (draw(4, 4),), SQUARE)
+    yield Probe("a batch of 3, 4×4", (draw(3, 4, 4),), SQUARE)
+    yield Probe("one token", (draw(1, 3),), EDGES)
+    yield Probe("values near 1e5", (1e5 * draw(6, 2),), EXTREMES)
+
+
+def _counts(x: Tensor) -> Tensor:
+    return torch.arange(1, x.shape[-2] + 1, dtype=x.dtype, device=x.device).unsqueeze(-1)
+
+
+@exercise.reference
+def mean_up_to_each_row(x: Tensor) -> Tensor:
+    return x.cumsum(dim=-2) / _counts(x)
+
+
+@exercise.twin
+def one_prefix_at_a_time(x: Tensor) -> Tensor:
+    rows = [sum(x[..., j, :] for j in range(i + 1)) / (i + 1) for i in range(x.shape[-2])]
+    return torch.stack(rows, dim=-2)
+
+
+@exercise.variant
+def by_triangle(x):
+    triangle = torch.ones(x.shape[-2], x.shape[-2], dtype=x.dtype, device=x.device).tril()
+    return triangle / triangle.sum(dim=-1, keepdim=True) @ x
+
+
+@exercise.variant
+def by_masked_softmax(x):
+    T = x.shape[-2]
+    future = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
+    scores = torch.zeros(T, T, dtype=x.dtype, device=x.device).masked_fill(future, -torch.inf)
+    return torch.softmax(scores, dim=-1) @ x
+
+
+@exercise.variant
+def by_updating(x):
+    rows, mean = [], torch.zeros_like(x[..., 0, :])
+    for i in range(x.shape[-2]):
+        mean = mean + (x[..., i, :] - mean) / (i + 1)
+        rows.append(mean)
+    return torch.stack(rows, dim=-2)
+
+
+@exercise.wrong("the running sum", "normalise")
+def running_sum(x):
+    """You added up the rows so far but did not divide, so later rows grow. How many rows went
+    into row i?"""
+    return x.cumsum(dim=-2)
+
+
+@exercise.wrong("tril(1) x / T", "normalise")
+def divided_by_all_tokens(x):
+    """Every row was divided by T, though row i is a mean of i + 1 rows. Only the last row is
+    right. What must each row of the weights add up to?"""
+    return x.cumsum(dim=-2) / x.shape[-2]
+
+
+@exercise.wrong("tril(1) / its column sums, times x", "normalise")
+def normalised_by_columns(x):
+    """You divided the triangle by the sums of its columns. Then the columns add up to 1. Along
+    which axis do the shares of one token lie?"""
+    triangle = torch.ones(x.shape[-2], x.shape[-2], dtype=x.dtype).tril()
+    return triangle / triangle.sum(dim=-2, keepdim=True) @ x
+
+
+@exercise.wrong("row i is the mean of rows 0..i-1", "mask")
+def without_itself(x):
+    """Row i leaves itself out, so row 0 has nothing to average. Is the diagonal part of 'rows 0
+    to i'?"""
+    return (x.cumsum(dim=-2) - x) / (_counts(x) - 1)
+
+
+@exercise.wrong("row i is the mean of rows 0..i-1, and row 0 is 0", "mask")
+def without_itself_filled(x):
+    """Row i leaves itself out, and row 0 was filled with zeros because nothing was left for it.
+    Is the diagonal part of 'rows 0 to i'?"""
+    return torch.nan_to_num(without_itself(x))
+
+
+@exercise.wrong("row i is the mean of rows i..T-1", "mask")
+def mean_of_the_future(x):
+    """Row i is the mean of itself and everything after it: the triangle points the wrong way.
+    Which tokens does row 0 know?"""
+    return (x.flip(-2).cumsum(dim=-2) / _counts(x)).flip(-2)
+
+
+@exercise.wrong("the mean of all rows, for every row", "mask")
+def future_included(x):
+    """Every row is the mean of all tokens: row 0 already knows the last one. Where do the weights
+    have to be zero?"""
+    return x.mean(dim=-2, keepdim=True).expand_as(x)
+
+
+@exercise.wrong("the running sum / i instead of i + 1", "normalise")
+def divided_by_index(x):
+    """Row i was divided by i. Python counts from 0, so row 0 is divided by nothing. How many rows
+    are there from 0 to i?"""
+    return x.cumsum(dim=-2) / (_counts(x) - 1)
+
+
+@exercise.wrong("the running mean over axis 0", "mix")
+def along_first_axis(x):
+    """You ran along axis 0. Without a batch that is the tokens; with one it is the batch. Which
+    number means 'rows' for any number of axes?"""
+    count = torch.arange(1, x.shape[0] + 1, dtype=x.dtype)
+    return x.cumsum(dim=0) / count.reshape(-1, *[1] * (x.dim() - 1))
+
+
+@exercise.wrong("the running mean over the features", "mix")
+def along_features(x):
+    """You ran along the features of each token, so nothing was shared between tokens. Which axis
+    of x runs over the tokens?"""
+    return x.cumsum(dim=-1) / torch.arange(1, x.shape[-1] + 1, dtype=x.dtype)
+
+
+@exercise.wrong("softmax(tril(1)) x", "mask")
+def zeros_in_the_softmax(x):
+    """You put a triangle of ones and zeros through a softmax. exp(0) is 1, so later tokens still
+    get a share. What must a score be so that its exponential is 0?"""
+    return torch.softmax(torch.ones(x.shape[-2], x.shape[-2], dtype=x.dtype).tril(), dim=-1) @ x
+
+
+@exercise.wrong("row i is the mean of row i-1 of the result and row i of x", "normalise")
+def half_and_half(x):
+    """Each row is half of the previous result and half of the new token, so the newest token
+    always counts half. What share should each of i + 1 tokens have?"""
+    rows = [x[..., 0, :]]
+    for i in range(1, x.shape[-2]):
+        rows.append((rows[-1] + x[..., i, :]) / 2)
+    return torch.stack(rows, dim=-2)

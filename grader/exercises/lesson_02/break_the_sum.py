@@ -1,0 +1,91 @@
+"""break_the_sum"""
+
+import torch
+from torch import Tensor
+
+from grader.exercise import Exercise
+from grader.probes import Draw, Probe
+
+exercise = Exercise(
+    "break_the_sum",
+    "02-dot-product-weights",
+    place=3,
+    points=1,
+    signature="break_the_sum() -> (T,)",
+    hints=(
+        "Try a few rows: scores / scores.sum(). When is the result a set of shares?",
+        "While all scores are positive nothing goes wrong. What if one is not?",
+        "Step normalise: dividing by the sum keeps signs, and a sum near 0 blows the weights up.",
+        "A row such as torch.tensor([3.0, -1.0]) gives the weights 1.5 and -0.5.",
+    ),
+)
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield Probe("your row of scores", ())
+
+
+@exercise.compare_by
+def broken(probe: Probe, row: Tensor) -> str:
+    """What dividing the row by its sum leads to, in words."""
+    if not isinstance(row, Tensor) or not row.is_floating_point():
+        return "a tensor of floating-point scores is needed, such as torch.tensor([1.0, 2.0])"
+    if row.dim() != 1 or not len(row):
+        return f"one row of scores is needed, and this has shape {tuple(row.shape)}"
+    if not row.isfinite().all():
+        return "the scores themselves must be finite"
+    weights = row / row.sum()
+    if not weights.isfinite().all() or (weights < 0).any() or (weights > 1).any():
+        return "the sum is broken"
+    if (row > 0).all():
+        return "all scores are positive, so dividing by the sum gives valid weights"
+    if (row <= 0).all():
+        return "no score is positive, so the signs cancel and the weights are valid"
+    return "dividing by the sum gives valid weights"
+
+
+@exercise.reference
+def one_negative_score() -> Tensor:
+    return torch.tensor([2.0, -1.0, 0.5])
+
+
+@exercise.twin
+def sum_of_zero() -> Tensor:
+    return torch.tensor([1.0, -1.0], dtype=torch.float64)
+
+
+@exercise.variant
+def single_zero():
+    return torch.zeros(1)
+
+
+@exercise.variant
+def many_random_scores():
+    return torch.linspace(-3, 2, 11)
+
+
+@exercise.variant
+def tiny_sum():
+    return torch.tensor([1.0, 1e-3, -1.0], dtype=torch.float64)
+
+
+@exercise.wrong("all scores positive", "normalise")
+def all_positive():
+    """All your scores are positive. Dividing such a row by its sum gives shares between 0 and 1,
+    so nothing is broken. What happens to a score below zero?"""
+    return torch.tensor([1.0, 2.0, 3.0])
+
+
+@exercise.wrong("no score positive", "normalise")
+def all_negative():
+    """None of your scores is positive, so the sum is negative too, and minus over minus is plus:
+    the shares are valid. What happens when the signs differ?"""
+    return torch.tensor([-1.0, -2.0, -3.0])
+
+
+@exercise.wrong("scores that are not finite", "normalise")
+def not_finite():
+    """A score is infinite or not a number. That would break the softmax as well. Find a row of
+    plain finite scores: which signs could they have?"""
+    return torch.tensor([1.0, torch.inf])

@@ -1,0 +1,100 @@
+"""dot_product_attention"""
+
+import torch
+from torch import Tensor
+
+from grader.exercise import Exercise
+from grader.kernels import as_they_are, attention, attention_in_loops
+from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
+from grader.slips import SLIPS, add_slips
+
+exercise = Exercise(
+    "dot_product_attention",
+    "02-dot-product-weights",
+    place=4,
+    points=4,
+    signature="dot_product_attention(x) -> (context, weights)",
+    differentiable=(0,),
+    hints=(
+        "Three lines: scores, weights, context. Which of the three has shape (T, d)?",
+        "Every row of x is a query and a key at once. Which product holds all their dot products?",
+        "Step score: x times its own transpose. Step normalise: softmax over the last axis. "
+        "Step mix: weights times x.",
+        "weights = softmax(x @ x.transpose(-2, -1)); return weights @ x, weights",
+    ),
+)
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield from usual(draw, (5, 3))
+    yield from usual(draw, (2, 6))
+    yield Probe("4×4", (draw(4, 4),), SQUARE)
+    yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE)
+    yield Probe("one token", (draw(1, 3),), EDGES)
+    yield Probe("long vectors", (30 * draw(5, 3),), EXTREMES, rtol=1e-3)
+
+
+@exercise.reference
+def attention_to_itself(x: Tensor) -> tuple[Tensor, Tensor]:
+    return attention(x, x, x, scale=as_they_are)
+
+
+@exercise.twin
+def attention_to_itself_in_loops(x: Tensor) -> tuple[Tensor, Tensor]:
+    return attention_in_loops(x, x, x, scale=1.0)
+
+
+@exercise.variant
+def itself_by_einsum(x):
+    scores = torch.einsum("...id,...jd->...ij", x, x)
+    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
+    return torch.einsum("...ij,...jd->...id", weights, x), weights
+
+
+@exercise.variant
+def itself_token_by_token(x):
+    rows = [torch.softmax((x @ x[..., i, :, None]).squeeze(-1), dim=-1) for i in range(x.shape[-2])]
+    weights = torch.stack(rows, dim=-2)
+    return weights @ x, weights
+
+
+@exercise.variant
+def itself_by_torch(x):
+    weights = (x @ x.mT).softmax(-1)
+    return torch.nn.functional.scaled_dot_product_attention(x, x, x, scale=1.0), weights
+
+
+def _of_x(kernel):
+    return lambda x: kernel(x, x, x)
+
+
+_ONE_INPUT = {"q": "x", "k": "x", "v": "x", "s": "x xᵀ"}
+_SAME_WHEN_ONE = (
+    "keys_times_queries",
+    "queries_with_queries",
+    "keys_with_keys",
+    "keys_as_values",
+    "queries_with_values",
+    "queries_as_values",
+    "scaled_in_place",
+)
+_ALL_SCALES = tuple(s.id for s in SLIPS if s.step == "scale")
+
+
+@exercise.wrong("softmax(x xᵀ / √d) x", "scale")
+def scaled_already(x):
+    """You divided the scores by the root of d. That step comes in lesson 3; here the scores go
+    into the softmax as they are. Which of the five steps does this exercise use?"""
+    return attention(x, x, x)
+
+
+@exercise.wrong("x softmax(xᵀ x)", "score")
+def over_the_features(x):
+    """Your weights are (d, d): features pay attention to features, and no token hears of another.
+    Which product of x with itself has one row and one column per token?"""
+    weights = torch.softmax(x.transpose(-2, -1) @ x, dim=-1)
+    return x @ weights, weights
+
+
+add_slips(exercise, _of_x, _ONE_INPUT, (*_SAME_WHEN_ONE, *_ALL_SCALES), scale=as_they_are)

@@ -1,0 +1,138 @@
+"""query_scores"""
+
+import torch
+from torch import Tensor
+
+from grader.exercise import Exercise
+from grader.probes import EDGES, SQUARE, Draw, Probe, strided
+
+exercise = Exercise(
+    "query_scores",
+    "02-dot-product-weights",
+    place=1,
+    points=1,
+    signature="query_scores(x, i) -> (T,)",
+    hints=(
+        "Row i of x is the query. With which rows is it compared?",
+        "A dot product multiplies number by number and adds up. How many sums are there?",
+        "Step score: the matrix x times one of its own rows gives all T dot products.",
+        "x @ x[i]",
+    ),
+)
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield Probe("5×3, query 1", (draw(5, 3), 1))
+    yield Probe("5×3, query 0", (draw(5, 3), 0))
+    yield Probe("7×2, the last query", (strided(draw(7, 2)), 6))
+    yield Probe("6×8, query 3, float32", (draw(6, 8), 3)).to(torch.float32)
+    yield Probe("4×4, query 2", (draw(4, 4), 2), SQUARE)
+    yield Probe("one token", (draw(1, 3), 0), EDGES)
+
+
+@exercise.reference
+def rows_times_query(x: Tensor, i: int) -> Tensor:
+    return x @ x[i]
+
+
+@exercise.twin
+def products_added_up(x: Tensor, i: int) -> Tensor:
+    return torch.stack([sum(a * b for a, b in zip(row, x[i], strict=True)) for row in x])
+
+
+@exercise.variant
+def one_row_of_all_scores(x, i):
+    return (x @ x.T)[i]
+
+
+@exercise.variant
+def scores_by_einsum(x, i):
+    return torch.einsum("td,d->t", x, x[i])
+
+
+@exercise.variant
+def scores_by_broadcasting(x, i):
+    return (x * x[i]).sum(dim=1)
+
+
+@exercise.wrong("x * x[i], not added up", "score")
+def products_not_added(x, i):
+    """You multiplied number by number but did not add up, so each token has d scores instead of
+    one. What turns d products into one dot product?"""
+    return x * x[i]
+
+
+@exercise.wrong("the cosine of each row and row i", "score")
+def cosine(x, i):
+    """You divided by the lengths of the vectors, which makes cosines of the dot products. Does
+    the formula mention lengths?"""
+    return torch.nn.functional.cosine_similarity(x, x[i], dim=-1)
+
+
+@exercise.wrong("-(x - x[i])², added up", "score")
+def negative_distance(x, i):
+    """You measured how far each token is from the query. A dot product also grows with length.
+    Which two numbers are multiplied in a dot product?"""
+    return -(x - x[i]).pow(2).sum(dim=-1)
+
+
+@exercise.wrong("the distance of each row to row i", "score")
+def distance(x, i):
+    """You measured the distance of each token to the query, so close tokens score low. Should a
+    token that points the same way have a high score or a low one?"""
+    return (x - x[i]).norm(dim=-1)
+
+
+@exercise.wrong("x @ x[:, i]", "score")
+def column_as_query(x, i):
+    """You took column i as the query: one feature of all tokens. It only runs when x is square.
+    Where does the vector of token i stand?"""
+    return x @ x[:, i]
+
+
+@exercise.wrong("xᵀ @ x[i]", "score")
+def x_transposed(x, i):
+    """You transposed x, so features met features. It only runs when x is square. Over which axis
+    should the products be added?"""
+    return x.T @ x[i]
+
+
+@exercise.wrong("x @ x[i] / √d", "scale")
+def scores_scaled(x, i):
+    """You divided by the root of d. That step comes in lesson 3; here the plain dot product is
+    asked. Which step of the five is this one?"""
+    return x @ x[i] / x.shape[-1] ** 0.5
+
+
+@exercise.wrong("x @ x[i] / d", "scale")
+def mean_of_products(x, i):
+    """You took the mean of the products instead of their sum. What does a dot product do with the
+    products?"""
+    return (x * x[i]).mean(dim=-1)
+
+
+@exercise.wrong("softmax(x @ x[i])", "normalise")
+def weights_not_scores(x, i):
+    """You went one step too far: these are weights already. Scores come before the softmax. Which
+    step of the five is this one?"""
+    return torch.softmax(x @ x[i], dim=-1)
+
+
+@exercise.wrong("x @ x[0], whatever i is", "score")
+def always_the_first(x, i):
+    """You always used token 0 as the query. Where does i come in?"""
+    return x @ x[0]
+
+
+@exercise.wrong("x @ x[1], whatever i is", "score")
+def always_the_second(x, i):
+    """You always used token 1, as the example in the text does. Where does i come in?"""
+    return x @ x[min(1, len(x) - 1)]
+
+
+@exercise.wrong("x @ xᵀ, all queries", "score")
+def all_queries(x, i):
+    """You computed the scores of all queries at once. Only those of query i are asked for. Which
+    row of your matrix is it?"""
+    return x @ x.T

@@ -1,0 +1,91 @@
+"""scaled_dot_product_attention"""
+
+import torch
+from torch import nn
+
+from grader.exercise import Exercise
+from grader.kernels import attention, attention_in_loops
+from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
+from grader.slips import add_slips
+
+exercise = Exercise(
+    "scaled_dot_product_attention",
+    "03-query-key-value",
+    place=3,
+    points=5,
+    signature="scaled_dot_product_attention(q, k, v) -> (context, weights)",
+    differentiable=(0,),
+    hints=(
+        "Write one line for each step: score, scale, normalise, mix. Which shape has each result?",
+        "d_k is the number of features in a key. Which axis is that, counted from the back?",
+        "Step scale: divide by the root of d_k before the softmax. Step normalise: over the last "
+        "axis, so that each query's weights add up to 1.",
+        "weights = torch.softmax(q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5, dim=-1)",
+    ),
+)
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield from usual(draw, (5, 6), (7, 6), (7, 3))
+    yield from usual(draw, (8, 2), (3, 2), (3, 9))
+    yield Probe("q and k 5×6, v 5×3", (draw(5, 6), draw(5, 6), draw(5, 3)), SQUARE)
+    yield Probe(
+        "a batch of 2, q and k 5×6, v 5×3", (draw(2, 5, 6), draw(2, 5, 6), draw(2, 5, 3)), SQUARE
+    )
+    yield Probe("everything 3×3", (draw(3, 3), draw(3, 3), draw(3, 3)), SQUARE)
+    yield Probe("one key", (draw(5, 6), draw(1, 6), draw(1, 3)), EDGES)
+    yield Probe("one query", (draw(1, 6), draw(7, 6), draw(7, 3)), EDGES)
+    far = (torch.tensor([[300.0], [-300], [-1]]), torch.tensor([[3.0], [3.1], [2.9]]))
+    yield Probe("scores near 900 and -900", (*far, draw(3, 2).float()), EXTREMES, rtol=1e-3)
+    yield Probe(
+        "scores near 900 and -900, float64",
+        (far[0].double(), far[1].double(), draw(3, 2)),
+        EXTREMES,
+        rtol=1e-3,
+    )
+
+
+exercise.reference(attention)
+exercise.twin(attention_in_loops)
+
+
+@exercise.variant
+def by_torch(q, k, v):
+    weights = torch.softmax(torch.einsum("...qd,...kd->...qk", q, k) * k.size(-1) ** -0.5, dim=-1)
+    return nn.functional.scaled_dot_product_attention(q, k, v), weights
+
+
+@exercise.variant
+def scaled_queries_first(q, k, v):
+    scores = (q / q.shape[-1] ** 0.5) @ k.mT
+    exps = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return exps @ v / exps.sum(-1, keepdim=True), exps / exps.sum(-1, keepdim=True)
+
+
+@exercise.variant
+def root_on_both_sides(q, k, v):
+    root = k.shape[-1] ** 0.25
+    scores = (q / root) @ (k / root).mT
+    weights = torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))
+    return torch.einsum("...qk,...kd->...qd", weights, v), weights
+
+
+@exercise.variant
+def transposed_with_axis_minus_two(q, k, v):
+    weights = torch.softmax(k @ q.mT / q.shape[-1] ** 0.5, dim=-2)
+    return weights.mT @ v, weights.mT
+
+
+@exercise.variant
+def query_by_query(q, k, v):
+    rows = [
+        torch.softmax((k @ q[..., i, :, None]).squeeze(-1) / k.shape[-1] ** 0.5, dim=-1)
+        for i in range(q.shape[-2])
+    ]
+    weights = torch.stack(rows, dim=-2)
+    return (weights.unsqueeze(-1) * v.unsqueeze(-3)).sum(-2), weights
+
+
+_THREE_INPUTS = {"q": "q", "k": "k", "v": "v", "s": "q kᵀ / √d_k"}
+add_slips(exercise, lambda kernel: kernel, _THREE_INPUTS)

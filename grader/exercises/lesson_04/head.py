@@ -1,0 +1,89 @@
+"""Head"""
+
+import math
+
+import torch
+from torch import nn
+
+from grader.exercise import Exercise
+from grader.kernels import attention, attention_in_loops
+from grader.modules import NOT_FOR_MODULES, attention_module, module_probes
+from grader.probes import Draw
+from grader.slips import add_slips
+
+exercise = Exercise(
+    "Head",
+    "04-square-root-scaling",
+    place=5,
+    points=3,
+    signature="Head(embedding_size, head_size); forward(x) -> (..., T, head_size)",
+    hints=(
+        "Nothing crashes and it even trains. Which line uses a size that it should not?",
+        "A dot product adds over the entries of a query and a key. How many are there?",
+        "Step scale: C is the embedding size; the scale needs the head size.",
+        "scores * self.key.out_features ** -0.5, or k.shape[-1] ** -0.5",
+    ),
+)
+_NAMES = ("query", "key", "value")
+
+
+@exercise.probe
+def _(draw: Draw):
+    yield from module_probes(draw, _NAMES)
+
+
+exercise.reference(attention_module(attention, _NAMES))
+exercise.twin(attention_module(attention_in_loops, _NAMES))
+
+
+@exercise.variant
+class KeyFirst(nn.Module):
+    def __init__(self, embedding_size, head_size):
+        super().__init__()
+        self.key = nn.Linear(embedding_size, head_size, bias=False)
+        self.query = nn.Linear(embedding_size, head_size, bias=False)
+        self.value = nn.Linear(embedding_size, head_size, bias=False)
+        self.head_size = head_size
+
+    def forward(self, x):
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        weights = (q @ k.transpose(-2, -1) * self.head_size**-0.5).softmax(dim=-1)
+        return weights @ v
+
+
+@exercise.variant
+class ScaledQuery(KeyFirst):
+    def forward(self, x):
+        q = self.query(x) / math.sqrt(self.query.out_features)
+        scores = torch.einsum("...id,...jd->...ij", q, self.key(x))
+        return torch.exp(scores - scores.logsumexp(-1, keepdim=True)) @ self.value(x)
+
+
+@exercise.variant
+class WithTorchsOwn(KeyFirst):
+    def forward(self, x):
+        return nn.functional.scaled_dot_product_attention(self.query(x), self.key(x), self.value(x))
+
+
+@exercise.wrong("softmax(q kᵀ · embedding_size^-½) v", "scale")
+def scaled_by_embedding_size(embedding_size, head_size):
+    """The bug is still there: the scale uses the embedding size. The model trains, because the
+    scale is only a constant, but it is the wrong one. Which vectors are multiplied, and how
+    long are they?"""
+    return attention_module(
+        lambda q, k, v: attention(q * (head_size / embedding_size) ** 0.5, k, v), _NAMES
+    )(embedding_size, head_size)
+
+
+@exercise.wrong("x W + b")
+def with_bias(embedding_size, head_size):
+    """Your linear maps have a bias, which the task leaves out. Which argument turns it off?"""
+    return attention_module(attention, _NAMES, bias=True)(embedding_size, head_size)
+
+
+add_slips(
+    exercise,
+    lambda kernel: attention_module(kernel, _NAMES),
+    {"q": "q", "k": "k", "v": "v", "s": "q kᵀ · head_size^-½"},
+    NOT_FOR_MODULES,
+)

@@ -1,0 +1,102 @@
+"""Knows the right answers and the known mistakes; sees only what `observe` wrote down."""
+
+from collections.abc import Iterator
+from functools import lru_cache, partial
+
+from grader import explain
+from grader.evidence import MANNERS, PARAMETERS, PRECISION, Evidence
+from grader.exercise import Exercise, Mistake
+from grader.observe import observe
+from grader.probes import VALUES
+from grader.record import Call, Observation
+from grader.verdict import Verdict
+
+
+def judge(exercise: Exercise, observation: Observation, seed: int = 0) -> Verdict:
+    """Turn an observation made on `exercise.probes(seed)` into a verdict."""
+    verdict = partial(Verdict, exercise.name, max_points=exercise.points)
+    if observation.refused:
+        return verdict(points=0.0, message=f"This cannot be checked: {observation.refused}.")
+    if all(call.error.startswith("NotImplementedError") for call in observation.calls):
+        return verdict(points=0.0, message="Not done yet.")
+    evidence = gather(exercise, observation.calls, seed)
+    properties = tuple(_properties(exercise, evidence))
+    verdict = partial(verdict, properties=properties)
+    failed = [label for label, held in properties if not held]
+    if not failed:
+        return verdict(points=float(exercise.points), message="Right.")
+    mistakes = [m for m in exercise.known_wrong if fits(exercise, m, evidence, seed)]
+    steps = {m.step for m in mistakes}
+    return verdict(
+        points=_points(exercise, properties),
+        misconception=mistakes[0].id if len(mistakes) == 1 else None,
+        possible=tuple(m.id for m in mistakes),
+        step=steps.pop() if len(steps) == 1 else "",
+        message=(
+            explain.known(mistakes, evidence) if mistakes else explain.unknown(failed, evidence)
+        ),
+        hints=exercise.hints,
+    )
+
+
+def gather(exercise: Exercise, calls: tuple[Call, ...], seed: int) -> list[Evidence]:
+    """Put each call beside its probe and what the reference does on it."""
+    rows = zip(exercise.probes(seed), calls, expected(exercise, seed), strict=True)
+    return [Evidence(exercise, probe, call, want) for probe, call, want in rows]
+
+
+def fits(exercise: Exercise, mistake: Mistake, evidence: list[Evidence], seed: int) -> bool:
+    """Whether the answer equals this known-wrong kernel wherever the two can be compared.
+
+    A kernel whose values are all right (it cuts the gradient, say) fits only an answer whose
+    manners go wrong in the same places.
+    """
+    wrong = gather(exercise, mistaken(exercise, mistake, seed, once=True), seed)
+    pairs = [(e, w) for e, w in zip(evidence, wrong, strict=True) if e.probe.compare]
+    if not all(e.same_as(w.call) for e, w in pairs):
+        return False
+    if any(not (w.call.error or w.right) for _, w in pairs):
+        return True
+    wrong = gather(exercise, mistaken(exercise, mistake, seed, once=False), seed)
+    return all(
+        e.right and e.faults == w.faults
+        for e, w in zip(evidence, wrong, strict=True)
+        if e.probe.compare
+    )
+
+
+@lru_cache(maxsize=256)
+def expected(exercise: Exercise, seed: int) -> tuple[Call, ...]:
+    """What the reference does on the probes, in float64."""
+    return observe(exercise.right, tuple(p.exact for p in exercise.probes(seed))).calls
+
+
+@lru_cache(maxsize=2048)
+def mistaken(exercise: Exercise, mistake: Mistake, seed: int, once: bool) -> tuple[Call, ...]:
+    """What a known-wrong kernel does on the probes; its values alone with `once`."""
+    return observe(mistake.kernel, exercise.probes(seed), once=once).calls
+
+
+def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[str, bool]]:
+    """(label, held) for everything this exercise looks at, in the order of importance."""
+    if any(e.probe.init for e in evidence):
+        yield PARAMETERS, all(PARAMETERS not in e.faults for e in evidence)
+    compared = [e for e in evidence if e.probe.compare]
+    for label in dict.fromkeys(e.probe.shows for e in compared):
+        yield label, all(e.right for e in compared if e.probe.shows == label)
+    for label, holds in exercise.laws.items():
+        outputs = {e.probe.label: e.call.output for e in evidence if e.well_formed}
+        yield label, len(outputs) == len(evidence) and bool(holds(outputs))
+    if any(e.is_precise is not None for e in compared):
+        yield PRECISION, all(e.is_precise is not False for e in compared)
+    for label in MANNERS:
+        if any(label in e.looked_at for e in compared):
+            yield label, all(label not in e.faults for e in compared)
+
+
+def _points(exercise: Exercise, properties: tuple[tuple[str, bool], ...]) -> float:
+    """A share for every property that holds, once the plain values and parameters are right."""
+    held = dict(properties)
+    if not (held.get(VALUES, True) and held.get(PARAMETERS, True)):
+        return 0.0
+    return int(100 * exercise.points * sum(held.values()) / len(held)) / 100

@@ -1,0 +1,70 @@
+"""Attention as an nn.Module: the right one, and any kernel dressed up as one."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.probes import BATCHES, EDGES, SQUARE, VALUES, Draw, Probe, strided
+
+#: slips that cannot be made, or cannot be seen, where one x goes in and the context comes out
+NOT_FOR_MODULES = (
+    "divided_by_root_of_T_q",  # one sequence: T_q and T_k are the same
+    "divided_by_root_of_d_v",  # and so are d_k and d_v
+    "context_alone",  # which is right here
+    "scores_as_weights",
+    "other_order",
+    "weights_alone",
+    "scaled_in_place",
+    "turned_into_float32",
+    "exp_overflows",
+)
+
+
+def attention_module(
+    kernel: Callable, roles: tuple[str, str, str], bias: bool = False, output: Any = 0
+) -> type[nn.Module]:
+    """A class with three linear maps named `roles` whose forward is `kernel(q, k, v)[output]`.
+
+    Example: `attention_module(attention, ("W_q", "W_k", "W_v"))(3, 2)(x)` -> context (..., T, 2)
+    """
+
+    class Module(nn.Module):
+        def __init__(self, d_in: int, d_out: int) -> None:
+            super().__init__()
+            for name in roles:
+                setattr(self, name, nn.Linear(d_in, d_out, bias=bias))
+
+        def roles(self, x: Tensor) -> tuple[Tensor, ...]:
+            return tuple(getattr(self, name)(x) for name in roles)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return kernel(*self.roles(x))[output]
+
+    return Module
+
+
+def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
+    """Modules of different sizes, with weights to be loaded, called with and without batches."""
+
+    def call(lead: tuple[int, ...], T: int, d_in: int, d_out: int, shows: str) -> Probe:
+        weights = {f"{name}.weight": draw(d_out, d_in) / d_in**0.5 for name in roles}
+        shape = "×".join(map(str, (*lead, T, d_in)))
+        return Probe(
+            f"({d_in}, {d_out}) on x {shape}",
+            (draw(*lead, T, d_in),),
+            shows,
+            init=(d_in, d_out),
+            weights=weights,
+        )
+
+    yield call((), 5, 3, 6, VALUES)
+    yield call((), 7, 8, 2, VALUES)
+    yield call((2,), 5, 7, 3, BATCHES).to(torch.float32)
+    batch = call((2, 3), 6, 4, 5, BATCHES)
+    yield Probe(batch.label, (strided(batch.args[0]),), BATCHES, batch.init, batch.weights)
+    yield call((1,), 4, 3, 2, BATCHES)
+    yield call((), 4, 4, 4, SQUARE)
+    yield call((3,), 3, 3, 3, SQUARE)
+    yield call((), 1, 5, 2, EDGES)

@@ -1,0 +1,143 @@
+"""The vocabulary for seeded inputs: sizes differ, values have both signs and a spread near 1."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+VALUES = "right values"
+BATCHES = "any leading batch dimensions"
+SQUARE = "right values when all sizes are equal"
+EDGES = "a single token"
+EXTREMES = "finite at large scores"
+
+
+@dataclass(frozen=True)
+class Generator:
+    """An argument: a torch.Generator, freshly seeded for every call."""
+
+    seed: int
+
+    def make(self) -> torch.Generator:
+        return torch.Generator().manual_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """An argument: a bias-free nn.Linear that holds `weight` (d_out, d_in)."""
+
+    weight: Tensor
+
+    def make(self) -> nn.Linear:
+        linear = nn.Linear(*reversed(self.weight.shape), bias=False, dtype=self.weight.dtype)
+        linear.weight.data.copy_(self.weight)
+        return linear
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """An argument: a function that can be called but not looked into."""
+
+    kernel: Callable
+
+    def make(self) -> Callable:
+        return lambda *args: self.kernel(*args)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One call of the answer: `answer(*args)`, or for a class `answer(*init)(*args)`.
+
+    `shows` is the property that a right output on this probe shows, in the student's words.
+    `rtol` replaces the usual tolerance where the output is a statistic or the scores are huge;
+    `compare=False` records the output for an exercise's own laws only; `watched` also notes which
+    of torch's operations ran.
+    Example: `Probe("no batch", (draw(5, 3),))`
+    """
+
+    label: str
+    args: tuple[Any, ...]
+    shows: str = VALUES
+    init: tuple[int, ...] | None = None
+    weights: dict[str, Tensor] = field(default_factory=dict)
+    rtol: float | None = None
+    compare: bool = True
+    watched: bool = False
+
+    @property
+    def dtype(self) -> torch.dtype | None:
+        """The floating dtype of the inputs, None when no input has one."""
+        tensors = [getattr(a, "weight", a) for a in (*self.args, *self.weights.values())]
+        kinds = (t.dtype for t in tensors if isinstance(t, Tensor) and t.is_floating_point())
+        return next(kinds, None)
+
+    @property
+    def exact(self) -> "Probe":
+        """The same probe in float64."""
+        return self.to(torch.float64)
+
+    def to(self, dtype: torch.dtype) -> "Probe":
+        """The same probe with its floating tensors in another dtype."""
+
+        def cast(value: Any) -> Any:
+            if isinstance(value, Linear):
+                return Linear(cast(value.weight))
+            floating = isinstance(value, Tensor) and value.is_floating_point()
+            return value.to(dtype) if floating else value
+
+        return replace(
+            self,
+            args=tuple(cast(a) for a in self.args),
+            weights={name: cast(w) for name, w in self.weights.items()},
+        )
+
+
+class Draw:
+    """Standard normal float64 tensors from a seed: `Draw(0)(2, 5)` has shape (2, 5)."""
+
+    def __init__(self, seed: int) -> None:
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __call__(self, *shape: int) -> Tensor:
+        return torch.randn(*shape, generator=self.generator, dtype=torch.float64)
+
+    def weights(self, *shape: int) -> Tensor:
+        """Positive rows that sum to 1."""
+        return torch.softmax(self(*shape), dim=-1)
+
+    def seed(self) -> int:
+        return int(torch.randint(2**31, (), generator=self.generator))
+
+
+def strided(tensor: Tensor) -> Tensor:
+    """The same values in another memory layout: no longer contiguous."""
+    return tensor.transpose(0, -1).contiguous().transpose(0, -1)
+
+
+def usual(
+    draw: Draw,
+    *shapes: tuple[int, ...],
+    fixed: tuple[tuple[int, ...], ...] = (),
+    make: Callable | None = None,
+    watched: bool = False,
+) -> Iterator[Probe]:
+    """One set of sizes four ways: plain, a batch in float32, two batch axes not contiguous, a batch
+    of one.
+
+    `fixed` are the shapes of further arguments that never get a batch axis; `make` draws the
+    batched ones, from a normal distribution if not given.
+    """
+    make = make or draw
+    names = " and ".join(dict.fromkeys("×".join(map(str, shape)) for shape in shapes))
+
+    def call(label: str, lead: tuple[int, ...], shows: str) -> Probe:
+        args = [make(*lead, *shape) for shape in shapes] + [draw(*shape) for shape in fixed]
+        return Probe(label, tuple(args), shows, watched=watched)
+
+    yield call(names, (), VALUES)
+    yield call(f"a batch of 2, {names}, float32", (2,), BATCHES).to(torch.float32)
+    batch = call(f"leading dimensions 2×3, {names}", (2, 3), BATCHES)
+    yield replace(batch, args=tuple(strided(a) for a in batch.args))
+    yield call(f"a batch of 1, {names}", (1,), BATCHES)

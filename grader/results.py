@@ -1,0 +1,74 @@
+"""What the checks of an executed notebook say, one row for each exercise of its lesson."""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from grader.exercises import UnknownExercise, exercises, find
+from grader.verdict import Verdict
+
+_CHECK = re.compile(r"""^\s*check\(\s*["'](\w+)["']""", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Points and message for one exercise; `verdict` is None where the check gave none."""
+
+    exercise: str
+    points: float
+    max_points: float
+    message: str
+    verdict: Verdict | None = None
+
+
+def results(notebook: NotebookNode, ended: str = "") -> list[Result]:
+    """One Result for every exercise of the lessons that the notebook has a check of.
+
+    `ended` says why the run stopped early, if it did. A check that was deleted earns nothing.
+    """
+    checks = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            checks |= dict.fromkeys(_CHECK.findall(cell.source), cell)
+    lessons = {exercise.lesson for name in checks if (exercise := _known(name))}
+    return [
+        _result(exercise.name, exercise.points, checks.get(exercise.name), ended)
+        for exercise in exercises()
+        if exercise.lesson in lessons
+    ]
+
+
+def _known(name: str):
+    try:
+        return find(name)
+    except UnknownExercise:
+        return None
+
+
+def _result(name: str, points: float, cell: NotebookNode | None, ended: str) -> Result:
+    if cell is None:
+        return Result(name, 0.0, points, f'The cell check("{name}", ...) is missing.')
+    for output in cell.outputs:
+        stored = output.get("metadata", {}).get("verdict")
+        if stored and json.loads(stored)["exercise"] == name:
+            verdict = Verdict.from_json(stored)
+            return Result(name, _earned(cell, points), points, verdict.message, verdict)
+    for output in cell.outputs:
+        if output.output_type == "error":
+            return Result(name, 0.0, points, f"{output.ename}: {output.evalue}")
+    return Result(name, 0.0, points, f"No result: {ended or 'the check did not run'}.")
+
+
+def _earned(cell: NotebookNode, most: float) -> float:
+    """The number that the check cell ends in, as nbgrader reads it; 0 if there is none."""
+    for output in cell.outputs:
+        if output.output_type == "execute_result":
+            try:
+                points = float(output.data["text/plain"])
+            except (KeyError, ValueError):
+                return 0.0
+            return min(max(points, 0.0), most) if math.isfinite(points) else 0.0
+    return 0.0

@@ -1,0 +1,62 @@
+"""Slips in the scale: the size of the scores."""
+
+import torch
+
+from grader.kernels import as_they_are
+from grader.slips.slip import slip
+
+
+@slip("scale", "softmax({q} {k}ᵀ) {v}")
+def not_scaled(scores, q, k, v):
+    """Your scores went into the softmax unscaled. They grow with the size of the vectors, and one
+    token takes nearly everything. What brings the variance of a dot product back to about 1?"""
+    return scores
+
+
+@slip("scale", "softmax({q} {k}ᵀ / d_k) {v}")
+def divided_by_d_k(scores, q, k, v):
+    """You divided by d_k itself, or by its root twice. The weights come out too even. d_k is the
+    variance of a dot product; how large is its standard deviation?"""
+    return scores / k.shape[-1]
+
+
+@slip("scale", "softmax({q} {k}ᵀ · √d_k) {v}")
+def multiplied_by_root(scores, q, k, v):
+    """You multiplied by the root of d_k instead of dividing: watch the sign of the exponent.
+    Should larger vectors make the scores larger still?"""
+    return scores * k.shape[-1] ** 0.5
+
+
+@slip("scale", "softmax({q} {k}ᵀ / √T_k) {v}")
+def divided_by_root_of_T(scores, q, k, v):
+    """You divided by the root of the number of keys. A dot product does not add over tokens. Over
+    which axis does it add, and how long is that axis?"""
+    return scores / k.shape[-2] ** 0.5
+
+
+@slip("scale", "softmax({q} {k}ᵀ / √T_q) {v}")
+def divided_by_root_of_T_q(scores, q, k, v):
+    """You divided by the root of the number of queries. A dot product does not add over tokens.
+    Over which axis does it add, and how long is that axis?"""
+    return scores / q.shape[-2] ** 0.5
+
+
+@slip("scale", "softmax({q} {k}ᵀ / √d_v) {v}")
+def divided_by_root_of_d_v(scores, q, k, v):
+    """You divided by the root of the size of the values. The values take no part in the scores.
+    Whose size is it that the dot product adds over?"""
+    return scores / v.shape[-1] ** 0.5
+
+
+@slip("scale", "softmax({q} {k}ᵀ / √(length of axis 1)) {v}")
+def d_k_from_axis_1(scores, q, k, v):
+    """You read d_k from axis 1. Without a batch that is the features; with one it is the tokens.
+    Which number means 'the last axis' for any number of axes?"""
+    return scores / k.shape[1] ** 0.5
+
+
+@slip("scale", "(softmax({q} {k}ᵀ) / √d_k) {v}", replaces="normalise", scale=as_they_are)
+def scaled_after_softmax(scores, q, k, v):
+    """You scaled the weights, not the scores: now each row of weights adds up to less than 1.
+    Which should be made smaller, what goes into the softmax or what comes out?"""
+    return torch.softmax(scores, dim=-1) / k.shape[-1] ** 0.5

@@ -1,0 +1,49 @@
+"""Slips in the score: which vectors meet."""
+
+import torch
+
+from grader.slips.slip import slip
+
+
+@slip("score", "softmax of {k} {q}ᵀ instead of {q} {k}ᵀ")
+def keys_times_queries(q, k, v):
+    """Your scores are transposed: row i belongs to key i, not to query i. When there are as many
+    queries as keys nothing crashes. Which of the two should the rows of the scores stand for?"""
+    return k @ q.transpose(-2, -1)
+
+
+@slip("score", "softmax of {q} {q}ᵀ")
+def queries_with_queries(q, k, v):
+    """You compared the queries with the queries; the keys had no say. Which two roles meet in a
+    score?"""
+    return q @ q.transpose(-2, -1)
+
+
+@slip("score", "softmax of {k} {k}ᵀ")
+def keys_with_keys(q, k, v):
+    """You compared the keys with the keys; the queries had no say. Which two roles meet in a
+    score?"""
+    return k @ k.transpose(-2, -1)
+
+
+@slip("score", "softmax of {q} {v}ᵀ")
+def queries_with_values(q, k, v):
+    """You compared the queries with the values. A value is what a token hands over once it has
+    been picked. Which role is it that a query is held against?"""
+    return q @ v.transpose(-2, -1)
+
+
+@slip("score", "softmax of {q} {k}, without a transpose")
+def keys_not_transposed(q, k, v):
+    """You multiplied by the keys without transposing them. It only runs because there are as many
+    tokens as features. Which axis do a query and a key have in common?"""
+    return q @ k
+
+
+@slip("score", "softmax of the cosine of {q} and {k}")
+def cosine_scores(q, k, v):
+    """You divided the scores by the lengths of the vectors, which makes cosines of them. Then a
+    long vector weighs no more than a short one. Does the formula mention lengths?"""
+    return torch.nn.functional.normalize(q, dim=-1) @ torch.nn.functional.normalize(
+        k, dim=-1
+    ).transpose(-2, -1)

@@ -1,0 +1,60 @@
+"""One step of attention done wrong, and how it becomes a known-wrong kernel of an exercise."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from grader.exercise import Exercise
+from grader.kernels import attention
+
+SLIPS: list["Slip"] = []
+
+
+@dataclass(frozen=True)
+class Slip:
+    """The label of the step, the formula that results, and the functions that replace steps."""
+
+    step: str
+    formula: str
+    function: Callable
+    replaced: dict[str, Callable]
+
+    @property
+    def id(self) -> str:
+        return self.function.__name__
+
+    def add_to(
+        self, exercise: Exercise, adapt: Callable, names: dict[str, str], base: dict
+    ) -> None:
+        """Register attention with this one slip, in the form that `adapt` gives it."""
+
+        def kernel(q: Tensor, k: Tensor, v: Tensor):
+            return attention(q, k, v, **{**base, **self.replaced})
+
+        whole = adapt(kernel)
+        whole.__name__, whole.__doc__ = self.id, self.function.__doc__
+        exercise.wrong(self.formula.format(**names), self.step)(whole)
+
+
+def add_slips(
+    exercise: Exercise,
+    adapt: Callable,
+    names: dict[str, str],
+    leave_out: tuple[str, ...] = (),
+    **base: Callable,
+) -> None:
+    """Give an exercise every slip that applies to it; `base` replaces steps of the right answer."""
+    for each in SLIPS:
+        if each.id not in leave_out:
+            each.add_to(exercise, adapt, names, base)
+
+
+def slip(step: str, formula: str, replaces: str = "", **also: Callable) -> Callable:
+    """Declare a slip: its label, its formula, the step it replaces if that is not the label's."""
+
+    def register(function: Callable) -> Callable:
+        SLIPS.append(Slip(step, formula, function, {replaces or step: function, **also}))
+        return function
+
+    return register

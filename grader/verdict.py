@@ -1,0 +1,40 @@
+"""The record of one judgement: what was earned, what was found, and the words for it."""
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Everything the reports need, and nothing that has to be computed again.
+
+    `misconception` is the id of the one known mistake the answer equals, `possible` all that fit;
+    `properties` pairs what was looked at with whether it holds; `message` is plain text whose
+    first line stands on its own. Example: `Verdict("mix", 2.0, 2.0).passed` -> True
+    """
+
+    exercise: str
+    points: float
+    max_points: float
+    misconception: str | None = None
+    possible: tuple[str, ...] = ()
+    properties: tuple[tuple[str, bool], ...] = ()
+    message: str = ""
+    step: str = ""
+    hints: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.points == self.max_points
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Verdict":
+        """Read back what `to_json` wrote."""
+        fields = json.loads(text)
+        for name in ("possible", "hints"):
+            fields[name] = tuple(fields[name])
+        fields["properties"] = tuple((label, held) for label, held in fields["properties"])
+        return cls(**fields)
