@@ -100,7 +100,7 @@ def describe(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {shape(value)}" if value.dim() else "a single number"
     if isinstance(value, tuple):
-        return f"a tuple of {len(value)} values"
+        return f"a tuple or list of {len(value)} values"
     if isinstance(value, Other):
         return f"a {value.kind}"
     if value is None or isinstance(value, bool):

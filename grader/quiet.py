@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy
 import torch
+from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
 
@@ -39,6 +40,7 @@ def fresh_state() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.random.fork_rng(devices=[]))
         stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(_kernel_stays())
         if torch.get_default_device().type != "cpu":
             stack.enter_context(torch.device("cpu"))
         torch.set_default_dtype(torch.float32)
@@ -50,6 +52,20 @@ def fresh_state() -> Iterator[None]:
             torch.set_num_threads(threads)
             random.setstate(python)
             numpy.random.set_state(arrays)
+
+
+@contextlib.contextmanager
+def _kernel_stays() -> Iterator[None]:
+    """exit() inside an answer ends the answer, not the kernel."""
+    shell = get_ipython()
+    if shell is None:
+        yield
+        return
+    shell.ask_exit = sys.exit
+    try:
+        yield
+    finally:
+        del shell.ask_exit
 
 
 @contextlib.contextmanager
