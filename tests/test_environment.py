@@ -1,0 +1,107 @@
+"""The files that set the course up say the same, and the README says what they do."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+# conda-forge's name, where it has another one than pip
+CONDA_NAMES = {"torch": "pytorch-cpu", "playwright": "playwright-python"}
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def project():
+    return tomllib.loads(text("pyproject.toml"))["project"]
+
+
+def needed():
+    """Every direct dependency with its range, for use and for the tests."""
+    lines = project()["dependencies"] + project()["optional-dependencies"]["test"]
+    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+
+
+def pinned():
+    lines = [line for line in text("constraints.txt").splitlines() if not line.startswith("#")]
+    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+
+
+def conda_packages():
+    lines = yaml.safe_load(text("environment.yml"))["dependencies"]
+    parts = [line.partition(" ") for line in lines]
+    return {name: SpecifierSet(versions) for name, _, versions in parts}
+
+
+def targets():
+    return re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE)
+
+
+def test_conda_and_pip_are_asked_for_the_same_packages_in_the_same_ranges():
+    wanted = {CONDA_NAMES.get(name, name): versions for name, versions in needed().items()}
+    wanted["python"] = SpecifierSet(project()["requires-python"])
+    wanted["pip"] = SpecifierSet()  # installs the course itself into the conda environment
+    assert conda_packages() == wanted
+
+
+def test_conda_takes_everything_from_conda_forge():
+    assert yaml.safe_load(text("environment.yml"))["channels"] == ["conda-forge", "nodefaults"]
+
+
+def test_every_constraint_is_one_version_that_every_machine_can_get():
+    # not "+cpu" and the like: such builds are not everywhere
+    for name, versions in pinned().items():
+        assert re.fullmatch(r"==[\w.]+", str(versions)), name
+
+
+@pytest.mark.parametrize("name", needed())
+def test_every_direct_dependency_is_pinned_inside_its_range(name):
+    (pin,) = pinned()[name]
+    assert needed()[name].contains(pin.version)
+
+
+def test_ruff_has_one_version_everywhere():
+    (repo,) = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+    assert str(needed()["ruff"]) == str(pinned()["ruff"]) == "==" + repo["rev"].removeprefix("v")
+    # CI brings no ruff of its own, it runs `make lint`
+    assert "make lint" in text(".ci/run")
+    assert "ruff" not in text(".ci/run") + text(".github/workflows/test.yml")
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+def test_make_help_lists_every_target():
+    command = ["make", "--no-print-directory", "help"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert re.findall(r"^make ([a-z]+) +\S", printed.stdout, re.MULTILINE) == targets()
+
+
+def test_every_make_command_of_the_readme_exists():
+    commands = re.findall(r"(?:`|^    )make ([a-z ]+?)(?=`| *#|$)", text("README.md"), re.MULTILINE)
+    assert commands
+    assert {target for command in commands for target in command.split()} <= set(targets())
+
+
+def test_the_readme_starts_with_two_commands():
+    start = text("README.md").split("## ")[1]
+    assert re.findall(r"^    (make \w+)", start, re.MULTILINE) == ["make lab", "make test"]
+
+
+def test_the_readme_has_a_line_for_every_folder():
+    ignored = {line.strip("/") for line in text(".gitignore").splitlines()}
+    folders = {
+        path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")
+    }
+    assert set(re.findall(r"^- `(\w+)/`", text("README.md"), re.MULTILINE)) == folders - ignored
+
+
+def test_the_readme_can_be_read_in_two_minutes():
+    assert len(text("README.md").splitlines()) <= 80

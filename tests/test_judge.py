@@ -1,0 +1,214 @@
+"""The judge: what is wrong is said once, exactly, and nothing else is blamed."""
+
+import pytest
+import torch
+from torch import nn
+
+from grader import grade
+from grader.exercises import find
+from grader.judge import judge
+from grader.observe import observe
+from grader.record import Observation
+
+
+def softmax(scores):
+    exps = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return exps / exps.sum(-1, keepdim=True)
+
+
+def properties(verdict):
+    return dict(verdict.properties)
+
+
+def failed(verdict):
+    return [label for label, held in verdict.properties if not held]
+
+
+def test_the_judge_needs_only_the_record(tmp_path):
+    exercise = find("softmax")
+    observe(softmax, exercise.probes(5)).save(tmp_path / "seen")
+    assert judge(exercise, Observation.load(tmp_path / "seen"), seed=5).passed
+
+
+def test_answers_to_other_inputs_do_not_pass():
+    exercise = find("softmax")
+    seen = observe(softmax, exercise.probes(5))
+    assert not judge(exercise, seen, seed=6).passed
+
+
+def test_an_empty_stub_is_not_done_yet_and_not_an_error():
+    class Stub(nn.Module):
+        def __init__(self, d_in, d_out):
+            super().__init__()
+
+        def forward(self, x):
+            raise NotImplementedError
+
+    verdict = grade("SelfAttention", Stub)
+    assert (verdict.points, verdict.message) == (0.0, "Not done yet.")
+
+
+def test_a_crash_quotes_the_line_and_says_where_the_answer_is_right():
+    def only_without_a_batch(q, k, v):
+        weights = torch.softmax(torch.mm(q, k.t()) / k.shape[1] ** 0.5, dim=1)
+        return weights @ v, weights
+
+    verdict = grade("scaled_dot_product_attention", only_without_a_batch)
+    assert verdict.misconception is None
+    assert "torch.mm(q, k.t())" in verdict.message
+    assert "a batch of 2" in verdict.message
+    assert "gives the right answer" in verdict.message
+    assert 0 < verdict.points < 5
+
+
+def test_an_unknown_wrong_answer_is_given_no_name():
+    verdict = grade("softmax", lambda scores: softmax(scores * 1.01))
+    assert verdict.possible == ()
+    assert "away from the right ones" in verdict.message
+    assert verdict.points == 0
+
+
+def test_two_mistakes_at_once_are_not_taken_for_one():
+    verdict = grade(
+        "scaled_dot_product_attention",
+        lambda q, k, v: (torch.softmax(q @ k.mT, dim=-2) @ v, torch.softmax(q @ k.mT, dim=-2)),
+    )
+    assert verdict.possible == ()
+
+
+def test_mistakes_that_cannot_be_told_apart_are_all_named():
+    exercise = find("mix")
+    mistake = exercise.known_wrong[0]
+    exercise.wrong("the same again", "mix")(lambda_twin := _twin_of(mistake))
+    try:
+        verdict = grade("mix", mistake)
+    finally:
+        exercise._wrong.pop()
+    assert verdict.misconception is None
+    assert verdict.possible == (mistake.id, lambda_twin.__name__)
+    assert verdict.message.count("What you may have computed") == 2
+
+
+def _twin_of(mistake):
+    def twin(*arguments):
+        """Is it the same?"""
+        return mistake(*arguments)
+
+    return twin
+
+
+class SpyOnSecond:
+    """Right the first time, wrong for inputs it has seen."""
+
+    def __init__(self):
+        self.seen = set()
+
+    def __call__(self, scores):
+        key = (tuple(scores.shape), scores.dtype, scores.flatten()[0].item())
+        wrong = key in self.seen
+        self.seen.add(key)
+        return softmax(scores) * (0.5 if wrong else 1)
+
+
+FAULTS = {
+    "leaves its inputs unchanged": lambda s: softmax(s.add_(1)),
+    "keeps the dtype": lambda s: softmax(s).double(),
+    "full precision in float64": lambda s: softmax(s.float()).to(s.dtype),
+    "finite at large scores": lambda s: torch.exp(s) / torch.exp(s).sum(-1, keepdim=True),
+    "the gradient reaches every input": lambda s: softmax(s.detach()) + 0 * s,
+    "written by hand": lambda s: torch.nn.functional.softmax(s, dim=-1),
+    "any leading batch dimensions": lambda s: softmax(s) * (2 if s.dim() == 4 else 1),
+    "right values when all sizes are equal": lambda s: (
+        softmax(s.mT).mT if s.dim() > 1 and s.shape[-1] == s.shape[-2] else softmax(s)
+    ),
+}
+
+
+@pytest.mark.parametrize(("label", "answer"), FAULTS.items(), ids=FAULTS)
+def test_a_fault_beside_right_values_fails_its_own_property_alone(label, answer):
+    verdict = grade("softmax", answer)
+    assert failed(verdict) == [label]
+    assert 0 < verdict.points < 3
+    assert verdict.message
+
+
+def test_a_memory_of_earlier_calls_is_noticed():
+    assert "the same answer on every call" in failed(grade("softmax", SpyOnSecond()))
+
+
+def test_points_are_never_more_than_the_share_of_what_holds():
+    verdict = grade("softmax", FAULTS["keeps the dtype"])
+    held = sum(properties(verdict).values())
+    assert verdict.points <= 3 * held / len(verdict.properties)
+    assert type(verdict.points) is float
+
+
+def test_wrong_plain_values_earn_nothing_however_tidy_the_rest_is():
+    verdict = grade("softmax", lambda s: torch.zeros_like(s) + s * 0)
+    assert verdict.points == 0
+    assert properties(verdict)["keeps the dtype"]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda i, o: nn.Linear(i, o, bias=True), ("W_q is missing", "bias is not expected")),
+        (lambda i, o: nn.Linear(o, i, bias=False), ("is not expected",)),
+    ],
+)
+def test_wrong_parameters_are_listed_by_name(make, words):
+    class Answer(nn.Module):
+        def __init__(self, d_in, d_out):
+            super().__init__()
+            self.W_k = make(d_in, d_out)
+
+        def forward(self, x):
+            return x
+
+    message = grade("SelfAttention", Answer).message
+    assert "W_q.weight is missing" in message
+    for word in words[1:]:
+        assert word in message
+
+
+def test_a_missing_gradient_is_reported_by_argument():
+    def values_detached(q, k, v):
+        weights = torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
+        return weights @ v.detach(), weights
+
+    verdict = grade("scaled_dot_product_attention", values_detached)
+    assert failed(verdict) == ["the gradient reaches every input"]
+    assert "No gradient reaches argument 3." in verdict.message
+    assert verdict.misconception is None
+
+
+def test_weights_given_back_without_their_gradient_are_fine():
+    def answer(q, k, v):
+        weights = torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
+        return weights @ v, weights.detach()
+
+    assert grade("scaled_dot_product_attention", answer).passed
+
+
+def test_a_row_that_is_not_broken_is_told_what_its_weights_are():
+    verdict = grade("break_the_sum", lambda: [1.0, -2.0])
+    assert "torch.tensor" in verdict.message
+
+
+def test_a_look_to_the_left_may_be_tiny_but_must_be_strict():
+    eye = torch.eye
+
+    def small(T):
+        return 1e-3 * eye(T).roll(-1, 1), eye(T)
+
+    def tied(T):
+        return eye(T).roll(-1, 1) + eye(T), eye(T)
+
+    assert grade("look_left", small).passed
+    assert not grade("look_left", tied).passed
+
+
+def test_the_same_seed_gives_the_same_verdict():
+    wrong = find("scaled_dot_product_attention").known_wrong[3]
+    first = grade("scaled_dot_product_attention", wrong, seed=4)
+    assert first == grade("scaled_dot_product_attention", wrong, seed=4)
