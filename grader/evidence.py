@@ -51,9 +51,7 @@ class Evidence:
         """Right values are right to float64's precision; None where that is not the question."""
         if self.probe.dtype != torch.float64 or self.probe.rtol is not None or not self.right:
             return None
-        return self._close(
-            self.call.output, self.want.output, ROUNDING[torch.float64]
-        )
+        return self._close(self.call.output, self.want.output, ROUNDING[torch.float64])
 
     def same_as(self, other: Call) -> bool:
         """Whether another kernel does the same on this probe: both fail, or the values agree."""

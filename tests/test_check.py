@@ -149,5 +149,3 @@ def test_a_verdict_survives_json():
     verdict = grade("mix", lambda weights, x: weights.mT @ x)
     assert Verdict.from_json(verdict.to_json()) == verdict
     assert json.loads(verdict.to_json())["misconception"] == "weights_transposed"
-
-

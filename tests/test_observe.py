@@ -216,7 +216,9 @@ def test_the_operations_are_listed_whichever_way_they_are_called():
     ways = (torch.softmax, nn.functional.softmax, lambda x, dim: nn.Softmax(dim)(x),
             lambda x, dim: x.softmax(dim))  # fmt: skip
     for way in ways:
-        (call,) = calls(lambda x, way=way: way(x, dim=-1), (Probe("w", (draw(2, 3),), watched=True),))
+        (call,) = calls(
+            lambda x, way=way: way(x, dim=-1), (Probe("w", (draw(2, 3),), watched=True),)
+        )
         assert "_softmax" in call.operations
 
 

@@ -1,0 +1,66 @@
+# `make lab` and `make test` are all a newcomer needs. Both first set up what is missing, once:
+# from environment.yml where micromamba, mamba or conda is on the PATH, otherwise with venv and pip.
+
+CONDA := $(shell command -v micromamba || command -v mamba || command -v conda)
+PYTHON3 ?= python3
+
+ENV := $(if $(CONDA),.conda,.venv)
+READY := $(ENV)/ready
+# The environment comes first on the PATH: nbgrader calls `alembic` by name, and JupyterLab's
+# terminals find `grader`.
+ifeq ($(OS),Windows_NT)
+BIN := $(ENV)/Scripts
+PYTHON := $(if $(CONDA),$(ENV),$(BIN))/python
+export PATH := $(CURDIR)/$(BIN);$(PATH)
+else
+BIN := $(ENV)/bin
+PYTHON := $(BIN)/python
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+endif
+PYTEST := $(PYTHON) -m pytest -n 2
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test notebooks outputs lint clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+# JupyterLab refuses to run as root, the only user of many a container, unless it is told to.
+lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is passed on
+	$(PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS) notebooks
+
+# The suite comes last, so that its summary is the last thing to read.
+test: $(READY) ## run every notebook, learners' and solved, then the test suite
+	@sh tools/system-packages chromium
+	$(PYTEST) -q --nbval-lax notebooks
+	$(PYTEST) -q --nbval --nbval-sanitize-with tests/nbval.ini solutions
+	$(PYTEST) tests
+
+notebooks: $(READY) ## make the learners' notebooks/ from solutions/, over whatever is there
+	for lesson in $(notdir $(wildcard solutions/*)); do \
+		$(PYTHON) -m nbgrader generate_assignment --force "$$lesson" || exit 1; done
+
+outputs: $(READY) ## run the notebooks under solutions/ and store their outputs
+	$(PYTHON) -m nbconvert --config tools/nbconvert_config.py --inplace solutions/*/*.ipynb
+
+lint: $(READY) ## check style with ruff
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+clean: ## remove environments and caches, never anybody's work or grades
+	rm -rf .conda .venv .pytest_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+.conda/ready: environment.yml
+	@echo "Setting up .conda from environment.yml. This takes some minutes, once."
+	rm -rf .conda
+	"$(CONDA)" env create --yes --prefix "$(CURDIR)/.conda" --file environment.yml
+	$(PYTHON) -m pip install --quiet --no-deps -e .
+	touch $@
+
+.venv/ready: pyproject.toml constraints.txt
+	@echo "Setting up .venv with pip. This takes some minutes, once."
+	@sh tools/system-packages python3-venv
+	$(PYTHON3) -m venv .venv
+	$(PYTHON) -m pip install --quiet -e ".[test]" -c constraints.txt
+	touch $@
