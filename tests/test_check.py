@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 
-
 import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
