@@ -5,7 +5,7 @@ from typing import Any
 from grader import report
 from grader.exercise import Exercise
 from grader.exercises import UnknownExercise, exercises, find
-from grader.judge import judge
+from grader.judge import expected, judge
 from grader.observe import observe
 from grader.verdict import Verdict
 
@@ -33,4 +33,5 @@ def grade(exercise: str, answer: Any, *, seed: int = 0) -> Verdict:
     Raises UnknownExercise if there is none of that name. Example: `grade("mix", f).passed` -> True
     """
     found = find(exercise)
+    expected(found, seed)  # before the answer runs: it might change torch itself
     return judge(found, observe(answer, found.probes(seed)), seed)

@@ -50,7 +50,7 @@ def structure_problem(got: Any, want: Any) -> str:
         if not isinstance(got, tuple):
             return f"{describe(got)} came back where {len(want)} values are expected"
         if len(got) != len(want):
-            return f"{len(got)} values came back where {len(want)} are expected"
+            return f"{_count(len(got), 'value')} came back where {len(want)} are expected"
         for i, (g, w) in enumerate(zip(got, want, strict=True), start=1):
             if problem := structure_problem(g, w):
                 return f"output {i} of {len(want)}: {problem}"
@@ -85,13 +85,13 @@ def shape_problem(got: tuple[int, ...], want: tuple[int, ...]) -> str:
         return start + (
             f": axis {gone - len(want)}, of length {want[gone]}, is gone"
             if gone is not None
-            else f": {len(want) - len(got)} axes are missing"
+            else ": too few axes"
         )
     extra = next((i for i in range(len(got)) if got[:i] + got[i + 1 :] == want), None)
     return start + (
         f": axis {extra - len(got)}, of length {got[extra]}, is too much"
         if extra is not None
-        else f": {len(got) - len(want)} axes too many"
+        else ": too many axes"
     )
 
 
@@ -102,14 +102,22 @@ def describe(value: Any) -> str:
     if isinstance(value, tuple):
         return f"a tuple or list of {len(value)} values"
     if isinstance(value, Other):
-        return f"a {value.kind}"
+        return f"{article(value.kind)} {value.kind}"
     if value is None or isinstance(value, bool):
         return str(value)
     return {str: "a string", dict: "a dict"}.get(type(value), "a single number")
 
 
+def article(noun: str) -> str:
+    return "an" if noun[:1].lower() in "aeiou" else "a"
+
+
 def shape(tensor: Tensor) -> tuple[int, ...]:
     return tuple(tensor.shape)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _kind(value: Any) -> str:

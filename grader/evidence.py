@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ INPUTS = "leaves its inputs unchanged"
 REPEAT = "the same answer on every call"
 GRADIENTS = "the gradient reaches every input"
 BY_HAND = "written by hand"
-MANNERS = (DTYPE, INPUTS, REPEAT, GRADIENTS, BY_HAND)
+MANNERS = (REPEAT, INPUTS, BY_HAND, DTYPE, GRADIENTS)
 
 
 @dataclass(frozen=True)
@@ -44,20 +45,31 @@ class Evidence:
     @cached_property
     def right(self) -> bool:
         """The values are right, up to rounding in float32."""
-        return self.well_formed and self._close(self.call.output, self.want.output, self._rough)
+        return self.well_formed and self._agree(self.call.output, self.want.output)
 
     @cached_property
     def is_precise(self) -> bool | None:
         """Right values are right to float64's precision; None where that is not the question."""
         if self.probe.dtype != torch.float64 or self.probe.rtol is not None or not self.right:
             return None
-        return self._close(self.call.output, self.want.output, ROUNDING[torch.float64])
+        # A module may keep a float32 constant in a buffer, which loses digits for good.
+        rtol, atol = (1e-6, 1e-7) if self.probe.init else ROUNDING[torch.float64]
+        return close(self.call.output, self.want.output, rtol, atol)
 
     def same_as(self, other: Call) -> bool:
         """Whether another kernel does the same on this probe: both fail, or the values agree."""
         if self.call.error or other.error:
             return bool(self.call.error and other.error)
-        return self._close(self.call.output, other.output, self._rough)
+        return self._agree(self.call.output, other.output)
+
+    @property
+    def parameters(self) -> tuple:
+        """The parameters of a module: names, shapes, and which are one and the same."""
+        return self.call.parameters, self.call.shared
+
+    @property
+    def wrong_parameters(self) -> bool:
+        return self.parameters != (self.want.parameters, ())
 
     @cached_property
     def looked_at(self) -> frozenset[str]:
@@ -65,73 +77,85 @@ class Evidence:
 
     @cached_property
     def faults(self) -> frozenset[str]:
-        """The manners that fail here; for a missing gradient also where it is missing."""
+        """The manners that fail here, and where exactly: which argument, which output."""
         return frozenset(label for label, held in self._manners() if not held)
 
     def _manners(self) -> Iterator[tuple[str, bool]]:
         call, want, probe = self.call, self.want, self.probe
         if probe.init is not None:
-            yield PARAMETERS, call.parameters == want.parameters and not call.shared
+            yield PARAMETERS, not self.wrong_parameters
         if not self.well_formed:
             return
-        leaf_dtypes = dtypes(want.output)
-        if leaf_dtypes and not self.exercise.compared:
-            dtype = probe.dtype or leaf_dtypes[0]
-            yield DTYPE, all(got == dtype for got in dtypes(call.output))
         if any(isinstance(arg, Tensor | Linear) for arg in probe.args):
             yield INPUTS, not call.changed
-        yield (
-            REPEAT,
-            not call.second_error and self._close(call.again, call.output, ROUNDING[torch.float32]),
-        )
-        if self.exercise.differentiable != () and want.gradients and probe.rtol is None:
-            yield GRADIENTS, not call.gradient_error and self._gradients_right()
-            missing = ["none: it raises"] if call.gradient_error else self.without_gradient
-            yield from ((f"a gradient reaches {name}", False) for name in missing)
+            yield from ((f"argument {name} is kept", False) for name in call.changed)
+        yield REPEAT, self._repeats()
         if probe.watched:
             yield BY_HAND, not self.exercise.forbidden & set(call.operations)
+        wanted = [] if self.exercise.compared else dtypes(want.output)
+        for i, (got, kind) in enumerate(zip(dtypes(call.output), wanted, strict=False)):
+            held = got == (probe.dtype or kind)
+            yield from [(DTYPE, held), (f"output {i} keeps the dtype", held)]
+        if want.gradients and not self.exercise.compared and probe.gradients != "none":
+            yield GRADIENTS, not call.gradient_error and self._gradients_right()
+            missing = ["none: it raises"] if call.gradient_error else self.without_gradient
+            yield from ((f"gradient reaches {name}", False) for name in missing)
+
+    def _repeats(self) -> bool:
+        """A second call gives the same, and for right answers also with other weights."""
+        call = self.call
+        if call.second_error or not call.kept:
+            return False
+        if self.probe.init is not None:
+            return not self.right or self._agree(call.again, self.want.again)
+        return close(call.again, call.output, *ROUNDING[torch.float32])
 
     @cached_property
     def without_gradient(self) -> tuple[str, ...]:
-        """Inputs and parameters that get no gradient though the right kernel gives them one."""
-        got = self._judged(self.call.gradients)
-        names = {n for g in self._judged(self.want.gradients) for n, v in g.items() if _moves(v)}
-        return tuple(sorted(n for n in names if not any(_moves(g.get(n)) for g in got)))
+        """'input of output' for each gradient that the right kernel gives and this answer lacks."""
+        pairs = zip_longest(self.call.gradients, self.want.gradients, fillvalue={})
+        return tuple(
+            f"{_place(name)} from output {i}"
+            for i, (got, want) in enumerate(pairs, start=1)
+            for name, gradient in want.items()
+            if _moves(gradient) and not _moves(got.get(name))
+        )
 
     def _gradients_right(self) -> bool:
-        """Where the values are right so are their gradients; elsewhere it is enough that they come."""
+        """Where the values are right so are their gradients; elsewhere it is enough they come."""
+        got, want = self.call.gradients, self.want.gradients
+        found = [g for each in got for g in each.values() if g is not None]
+        if self.probe.gradients == "finite" and self.right:
+            return all(bool(g.isfinite().all()) for g in found)
         if not self.right:
             return not self.without_gradient
-        got, want = self._judged(self.call.gradients), self._judged(self.want.gradients)
         rtol, atol = (10 * t for t in ROUNDING[torch.float32])
         return len(got) == len(want) and all(
-            close(_or_zero(g.get(name), w), _or_zero(w, g.get(name)), rtol, atol)
+            close(self._along(g.get(name), w), self._along(w, g.get(name)), rtol, atol)
             for g, expected in zip(got, want, strict=True)
             for name, w in expected.items()
         )
 
-    def _judged(self, gradients: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
-        """The gradients of those outputs whose gradients count in this exercise."""
-        chosen = self.exercise.differentiable
-        return [g for i, g in enumerate(gradients) if chosen is None or i in chosen]
+    def _along(self, gradient: Tensor | None, like: Tensor | None) -> Tensor | None:
+        """The part of a gradient that counts; zeros where only the other side has one."""
+        if gradient is None:
+            return None if like is None else torch.zeros_like(like)
+        if self.exercise.on_simplex:
+            return gradient - gradient.mean(dim=-1, keepdim=True)
+        return gradient
 
-    @property
-    def _rough(self) -> tuple[float, float]:
-        """The tolerance for values: float32's rounding, or what the probe itself allows."""
-        rtol = self.probe.rtol
-        return ROUNDING[torch.float32] if rtol is None else (rtol, max(1e-5, 1e-3 * rtol))
-
-    def _close(self, got: Any, want: Any, tolerance: tuple[float, float]) -> bool:
+    def _agree(self, got: Any, want: Any) -> bool:
+        """Equal in what this exercise compares, up to float32's rounding or the probe's own."""
         if self.exercise.compared:
             got, want = (self.exercise.compared(self.probe, value) for value in (got, want))
-        return close(got, want, *tolerance)
+        rtol, atol = ROUNDING[torch.float32]
+        rtol = rtol if self.probe.rtol is None else self.probe.rtol
+        return close(got, want, rtol, atol if self.probe.atol is None else self.probe.atol)
+
+
+def _place(name: str) -> str:
+    return f"argument {int(name) + 1}" if name.isdigit() else name
 
 
 def _moves(gradient: Tensor | None) -> bool:
     return gradient is not None and bool(gradient.any())
-
-
-def _or_zero(gradient: Tensor | None, like: Tensor | None) -> Any:
-    if gradient is None and like is not None:
-        return torch.zeros_like(like)
-    return gradient

@@ -43,8 +43,8 @@ class Exercise:
     points: float
     signature: str
     hints: tuple[str, ...]
-    #: indices of the outputs whose gradients are judged; None means all of them
-    differentiable: tuple[int, ...] | None = None
+    #: the inputs are rows that add up to 1, so gradients count only along such rows
+    on_simplex: bool = False
     #: aten operations the answer may not use, e.g. {"_softmax"}
     forbidden: frozenset[str] = frozenset()
     right: Callable = field(default=None, init=False, repr=False)

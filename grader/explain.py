@@ -14,13 +14,15 @@ from grader.evidence import (
     Evidence,
 )
 from grader.exercise import Mistake
-from grader.probes import BATCHES, EDGES, EXTREMES, SQUARE
+from grader.probes import BATCHES, EDGES, EXTREMES, FLOAT32, LAYOUT, SQUARE, VALUES
 
 QUESTIONS = {
     BATCHES: "Which of your axes are counted from the front? Counted from the back, -1 and -2 mean "
     "the same for any number of batch dimensions.",
     SQUARE: "Which line can only tell two axes apart while their lengths differ?",
-    EDGES: "What does each line do when there is only one token?",
+    EDGES: "What does each line do when an axis has length 1, or a number is 0?",
+    FLOAT32: "What is different in float32: the precision, or the largest number it can hold?",
+    LAYOUT: "view and as_strided depend on how a tensor lies in memory. Which function does not?",
     EXTREMES: "What is exp(1000), and what is exp(-1000)?",
     PRECISION: "Is anything turned into float32 on the way, or is a small constant added?",
     DTYPE: "Which line creates a new tensor, and with which dtype?",
@@ -58,7 +60,7 @@ def known(mistakes: list[Mistake], evidence: list[Evidence]) -> str:
     worst = max(off, key=_difference)
     return (
         f"{start}\nHow we know: on {worst.probe.label} your numbers are those of this formula, "
-        f"and up to {_difference(worst):.2g} away from the right ones."
+        f"and {_away(worst)}."
     )
 
 
@@ -68,6 +70,9 @@ def unknown(failed: list[str], evidence: list[Evidence]) -> str:
     for find in (_crash, _parameters, _structure):
         if found := find(compared):
             return found
+    if REPEAT in failed:
+        first = "Two calls with the same input did not give the same."
+        return _join(first, _detail(REPEAT, compared), QUESTIONS[REPEAT])
     question = QUESTIONS.get(failed[0], "")
     wrong = [e for e in compared if not e.right and e.probe.shows == failed[0]]
     if wrong:
@@ -90,7 +95,7 @@ def _crash(evidence: list[Evidence]) -> str:
         f"Your code raised {first.call.error} ({every}).",
         f"It happened in {first.call.where}" if first.call.where else "",
         f"On {fine[0].probe.label} it gives the right answer." if fine else "",
-        QUESTIONS[BATCHES] if fine and first.probe.shows == BATCHES else "",
+        QUESTIONS.get(first.probe.shows, "") if fine else "",
     )
 
 
@@ -118,7 +123,7 @@ def _structure(evidence: list[Evidence]) -> str:
         return ""
     asks = {
         "None": "Is the return line missing, or inside a branch that was not taken?",
-        "a generator": "A yield makes a generator; return the tensor.",
+        "a generator": "A yield, or a for in round brackets, makes a generator. Return the values.",
     }
     ask = next((text for start, text in asks.items() if wrong.problem.startswith(start)), "")
     return _join(f"On {wrong.probe.label}: {wrong.problem}.", ask)
@@ -128,33 +133,40 @@ def _numbers(wrong: Evidence) -> str:
     label = wrong.probe.label
     if wrong.exercise.compared:
         return f"On {label}: {wrong.exercise.compared(wrong.probe, wrong.call.output)}."
-    if all_finite(wrong.want.output) and not all_finite(wrong.call.output):
-        return f"On {label}, NaN or infinity came back."
     if isinstance(wrong.want.output, str):
         return f"On {label} you said {wrong.call.output!r}."
-    return f"On {label} your numbers are up to {_difference(wrong):.2g} away from the right ones."
+    if not all_finite(wrong.call.output):
+        return f"On {label}, NaN or infinity came back."
+    return f"On {label} your numbers are {_away(wrong)}."
 
 
 def _detail(label: str, evidence: list[Evidence]) -> str:
+    if label == GRADIENTS:
+        plain = [e for e in evidence if e.right and e.probe.shows == VALUES]
+        asked = [set(e.without_gradient) for e in plain]
+        if always := sorted(set.intersection(*asked) if asked else ()):
+            return f"No gradient reaches {', '.join(always)}."
     for e in evidence:
         if label == GRADIENTS and e.call.gradient_error:
             return f"With inputs that need a gradient your code raised {e.call.gradient_error}."
-        if label == GRADIENTS and e.without_gradient:
-            names = ", ".join(_place(name) for name in e.without_gradient)
-            return f"No gradient reaches {names}."
         if label == REPEAT and e.call.second_error:
             return f"The second call raised {e.call.second_error}."
+        if label == REPEAT and not e.call.kept:
+            return "What the first call returned was changed by a later one."
         if label == INPUTS and e.call.changed:
-            return f"{', '.join(map(_place, e.call.changed)).capitalize()} was changed."
+            names = " and ".join(f"argument {int(i) + 1}" for i in e.call.changed)
+            return f"It changes {names}."
     return ""
-
-
-def _place(name: str) -> str:
-    return f"argument {int(name) + 1}" if name.isdigit() else name
 
 
 def _difference(e: Evidence) -> float:
     return largest_difference(e.call.output, e.want.output)
+
+
+def _away(e: Evidence) -> str:
+    if not all_finite(e.call.output):
+        return "some of them NaN or infinite"
+    return f"up to {_difference(e):.2g} away from the right ones"
 
 
 def _join(*sentences: str) -> str:

@@ -17,7 +17,7 @@ def judge(exercise: Exercise, observation: Observation, seed: int = 0) -> Verdic
     verdict = partial(Verdict, exercise.name, max_points=exercise.points)
     if observation.refused:
         return verdict(points=0.0, message=f"This cannot be checked: {observation.refused}.")
-    if all(call.error.startswith("NotImplementedError") for call in observation.calls):
+    if all(_is_stub(call) for call in observation.calls):
         return verdict(points=0.0, message="Not done yet.")
     evidence = gather(exercise, observation.calls, seed)
     properties = tuple(_properties(exercise, evidence))
@@ -48,21 +48,20 @@ def gather(exercise: Exercise, calls: tuple[Call, ...], seed: int) -> list[Evide
 def fits(exercise: Exercise, mistake: Mistake, evidence: list[Evidence], seed: int) -> bool:
     """Whether the answer equals this known-wrong kernel wherever the two can be compared.
 
-    A kernel whose values are all right (it cuts the gradient, say) fits only an answer whose
-    manners go wrong in the same places.
+    A module with other parameters is known by them. A kernel whose values are all right (it cuts
+    the gradient, say) fits only an answer whose manners go wrong in the same places.
     """
     wrong = gather(exercise, mistaken(exercise, mistake, seed, once=True), seed)
     pairs = [(e, w) for e, w in zip(evidence, wrong, strict=True) if e.probe.compare]
+    if any(e.wrong_parameters or w.wrong_parameters for e, w in pairs if e.probe.init):
+        return all(e.parameters == w.parameters for e, w in pairs)
     if not all(e.same_as(w.call) for e, w in pairs):
         return False
     if any(not (w.call.error or w.right) for _, w in pairs):
         return True
     wrong = gather(exercise, mistaken(exercise, mistake, seed, once=False), seed)
-    return all(
-        e.right and e.faults == w.faults
-        for e, w in zip(evidence, wrong, strict=True)
-        if e.probe.compare
-    )
+    pairs = [(e, w) for e, w in zip(evidence, wrong, strict=True) if e.probe.compare]
+    return all(e.right and e.faults == w.faults for e, w in pairs)
 
 
 @lru_cache(maxsize=256)
@@ -75,6 +74,13 @@ def expected(exercise: Exercise, seed: int) -> tuple[Call, ...]:
 def mistaken(exercise: Exercise, mistake: Mistake, seed: int, once: bool) -> tuple[Call, ...]:
     """What a known-wrong kernel does on the probes; its values alone with `once`."""
     return observe(mistake.kernel, exercise.probes(seed), once=once).calls
+
+
+def _is_stub(call: Call) -> bool:
+    """Raised by the stub itself, not by something that torch has not implemented."""
+    return call.error == "NotImplementedError" or (
+        call.error.startswith("NotImplementedError") and "raise NotImplementedError" in call.where
+    )
 
 
 def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[str, bool]]:
@@ -95,8 +101,8 @@ def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[
 
 
 def _points(exercise: Exercise, properties: tuple[tuple[str, bool], ...]) -> float:
-    """A share for every property that holds, once the plain values and parameters are right."""
+    """A share for every property that holds, once the plain values are right."""
     held = dict(properties)
-    if not (held.get(VALUES, True) and held.get(PARAMETERS, True)):
+    if not all(held.get(label, True) for label in (VALUES, PARAMETERS, *exercise.laws)):
         return 0.0
     return int(100 * exercise.points * sum(held.values()) / len(held)) / 100

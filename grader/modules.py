@@ -1,12 +1,24 @@
 """Attention as an nn.Module: the right one, and any kernel dressed up as one."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from grader.probes import BATCHES, EDGES, SQUARE, VALUES, Draw, Probe, strided
+from grader.probes import (
+    BATCHES,
+    EDGES,
+    EXTREMES,
+    FLOAT32,
+    LAYOUT,
+    SQUARE,
+    VALUES,
+    Draw,
+    Probe,
+    strided,
+)
 
 #: slips that cannot be made, or cannot be seen, where one x goes in and the context comes out
 NOT_FOR_MODULES = (
@@ -18,7 +30,6 @@ NOT_FOR_MODULES = (
     "weights_alone",
     "scaled_in_place",
     "turned_into_float32",
-    "exp_overflows",
 )
 
 
@@ -60,11 +71,19 @@ def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
         )
 
     yield call((), 5, 3, 6, VALUES)
-    yield call((), 7, 8, 2, VALUES)
-    yield call((2,), 5, 7, 3, BATCHES).to(torch.float32)
-    batch = call((2, 3), 6, 4, 5, BATCHES)
-    yield Probe(batch.label, (strided(batch.args[0]),), BATCHES, batch.init, batch.weights)
-    yield call((1,), 4, 3, 2, BATCHES)
+    yield replace(call((), 5, 3, 6, VALUES), label="(3, 6) once more, on x 5×3")
+    yield call((), 19, 8, 2, VALUES)
+    yield call((), 6, 7, 3, FLOAT32).to(torch.float32)
+    yield call((2,), 5, 7, 3, BATCHES)
+    yield call((2, 3), 6, 4, 5, BATCHES).to(torch.float32)
+    yield call((1, 2, 1), 4, 3, 2, BATCHES)
+    plain = call((), 7, 4, 5, LAYOUT)
+    yield replace(plain, args=(strided(plain.args[0]),), label=f"{plain.label}, not contiguous")
     yield call((), 4, 4, 4, SQUARE)
     yield call((3,), 3, 3, 3, SQUARE)
     yield call((), 1, 5, 2, EDGES)
+    yield call((), 6, 1, 1, EDGES)
+    far = call((), 3, 2, 4, EXTREMES)
+    x = torch.tensor([[400.0, 1.0], [-390.0, 2.0], [0.5, -0.5]], dtype=torch.float64)
+    loud = replace(far, args=(x,), label="(2, 4) on an x with long vectors")
+    yield replace(loud, rtol=1e-3, gradients="finite")

@@ -11,14 +11,20 @@ from typing import Any
 import numpy
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.compare import article, close
 from grader.probes import Probe
 from grader.quiet import fresh_state, quiet
 from grader.record import Call, Observation, Other
 
 LONGEST_TEXT = 300
 MOST_ITEMS = 64
+PLAIN_DTYPES = {
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+    torch.float16, torch.bfloat16, torch.float32, torch.float64,
+}  # fmt: skip
 
 
 def observe(answer: Any, probes: tuple[Probe, ...], *, once: bool = False) -> Observation:
@@ -45,10 +51,11 @@ def _run(answer: Callable, todo: list[tuple[Probe, dict[str, Any]]], once: bool)
     """Make every instance before the first call, then go forwards, backwards and for gradients."""
     targets = [_guarded(_prepare, answer, probe, fact, slot="error") for probe, fact in todo]
     ready = [(t, probe, fact) for t, (probe, fact) in zip(targets, todo, strict=True) if t]
-    for each in ready:
-        _guarded(_first_call, *each, slot="error")
+    results = [_guarded(_first_call, *each, slot="error") for each in ready]
     if once:
         return
+    for each, result in zip(ready, results, strict=True):
+        _guarded(_look_back, result, each[-1], slot="second_error")
     for each in reversed(ready):
         _guarded(_second_call, *each, slot="second_error")
     for each in ready:
@@ -57,14 +64,15 @@ def _run(answer: Callable, todo: list[tuple[Probe, dict[str, Any]]], once: bool)
 
 def _refusal(answer: Any, probes: tuple[Probe, ...]) -> str:
     """Why the answer cannot be called at all, or an empty string."""
+    noun = f"{article(type(answer).__name__)} {type(answer).__name__}"
     wants_class = any(probe.init is not None for probe in probes)
     if wants_class and isinstance(answer, nn.Module):
         return "an instance came in; hand over the class itself, without parentheses"
     if wants_class and not callable(answer):
-        return f"a {type(answer).__name__} came in where a class is expected"
+        return f"{noun} came in where a class is expected"
     if not callable(answer):
         return (
-            f"a {type(answer).__name__} came in where a function is expected; hand over the "
+            f"{noun} came in where a function is expected; hand over the "
             "function itself, without parentheses"
         )
     return ""
@@ -93,20 +101,28 @@ def _prepare(answer: Callable, probe: Probe, fact: dict[str, Any]) -> Callable:
     module = answer(*probe.init)
     if not isinstance(module, nn.Module):
         raise TypeError(f"{type(module).__name__} is not an nn.Module")
-    named = dict(module.named_parameters(remove_duplicate=False))
-    fact["parameters"] = {name: list(p.shape) for name, p in list(named.items())[:MOST_ITEMS]}
-    seen: dict[int, str] = {}
-    fact["shared"] = tuple(
-        name for name, p in named.items() if seen.setdefault(id(p), name) != name
-    )
     if probe.dtype is not None:
         module = module.to(probe.dtype)
-    loadable = {n: w for n, w in probe.weights.items() if fact["parameters"].get(n) == [*w.shape]}
-    module.load_state_dict(loadable, strict=False)
+    _load(module, probe.weights)
+    named = list(module.named_parameters(remove_duplicate=False))[:MOST_ITEMS]
+    seen: dict[int, str] = {}
+    fact["parameters"] = {name: list(p.shape) for name, p in named}
+    fact["shared"] = tuple(name for name, p in named if seen.setdefault(id(p), name) != name)
     return module
 
 
-def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None:
+def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
+    """Give the parameters that are there, and of the right shape, their values."""
+    named = dict(module.named_parameters(remove_duplicate=False))
+    fitting = {
+        name: weight
+        for name, weight in weights.items()
+        if name in named and (is_lazy(named[name]) or named[name].shape == weight.shape)
+    }
+    module.load_state_dict(fitting, strict=False)
+
+
+def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> Any:
     args = [_copy(arg) for arg in probe.args]
     with _Operations() if probe.watched else nullcontext() as used:
         result = target(*args)
@@ -117,9 +133,19 @@ def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None:
         for i, (arg, given) in enumerate(zip(args, probe.args, strict=True))
         if _differs(arg, given)
     )
+    return result
+
+
+def _look_back(result: Any, fact: dict[str, Any]) -> None:
+    """Whether an output is still what it was, now that there were other calls."""
+    now, then = _plain(result), fact["output"]
+    fact["kept"] = type(now) is type(then) and close(now, then, 0, 0)
 
 
 def _second_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None:
+    if isinstance(target, nn.Module):
+        _load(target, {name: weight.flip(0) / 2 for name, weight in probe.weights.items()})
+        target.eval()
     fact["again"] = _plain(target(*[_copy(arg) for arg in probe.args]))
 
 
@@ -131,8 +157,8 @@ def _gradient_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None
             sources[str(i)] = arg.requires_grad_()
             arg = arg.clone()  # not a leaf, so that writing into it is seen and not an error
         args.append(arg)
-    if isinstance(target, nn.Module):
-        sources |= dict(target.named_parameters())
+    named = dict(target.named_parameters()) if isinstance(target, nn.Module) else {}
+    sources |= {name: parameter for name, parameter in named.items() if parameter.requires_grad}
     if not sources:
         return
     result = target(*args)
@@ -173,20 +199,21 @@ def _copy(given: Any) -> Any:
 
 
 def _differs(arg: Any, given: Any) -> bool:
+    """Whether an argument is no longer what was handed over, in values or in kind."""
     if isinstance(arg, nn.Linear):
-        arg, given = arg.weight, given.weight
+        if arg.bias is not None or not arg.weight.requires_grad:
+            return True
+        arg, given = arg.weight.detach(), given.weight
     if not isinstance(arg, Tensor):
         return False
-    return arg.shape != given.shape or not torch.equal(arg.detach(), given)
+    same_kind = (arg.shape, arg.dtype, arg.requires_grad) == (given.shape, given.dtype, False)
+    return not (same_kind and torch.equal(arg, given))
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
     """The value with nothing of the student's left in it: see `Call`."""
     if isinstance(value, Tensor):
-        if value.layout is not torch.strided or value.is_complex() or value.device.type == "meta":
-            return Other(f"tensor ({value.layout}, {value.dtype}, {value.device})")
-        with torch._C.DisableTorchFunctionSubclass():
-            return torch.Tensor.detach(value).as_subclass(torch.Tensor).cpu().clone()
+        return _plain_tensor(value)
     if isinstance(value, numpy.generic):
         value = value.item()
     if value is None or isinstance(value, bool):
@@ -196,22 +223,39 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, int) and abs(value) < 2**63:
         return int(value)
     if isinstance(value, str):
-        return str(value)[:LONGEST_TEXT]
+        return _words(value)
     if isinstance(value, tuple | list) and depth < 3 and len(value) <= MOST_ITEMS:
         return tuple(_plain(item, depth + 1) for item in value)
     if isinstance(value, dict) and depth < 3 and len(value) <= MOST_ITEMS:
-        return {str(key)[:LONGEST_TEXT]: _plain(item, depth + 1) for key, item in value.items()}
+        return {_words(str(key)): _plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, types.CoroutineType | types.GeneratorType):
         value.close()  # or Python complains on stderr that it was never awaited
     return Other(type(value).__name__)
 
 
+def _plain_tensor(value: Tensor) -> Tensor | Other:
+    """A dense copy on the CPU, or what kind of tensor it is if it cannot be one."""
+    dense = value.layout is torch.strided and not value.is_nested and not value.is_quantized
+    if not (dense and value.dtype in PLAIN_DTYPES and value.device.type != "meta"):
+        return Other(f"tensor ({value.layout}, {value.dtype}, {value.device.type})")
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            return torch.Tensor.detach(value).as_subclass(torch.Tensor).cpu().clone()
+    except Exception:  # a tensor in name only, such as a fake one
+        return Other("tensor without numbers")
+
+
+def _words(text: str) -> str:
+    """At most LONGEST_TEXT characters that can be written anywhere."""
+    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+
+
 def _describe(error: BaseException) -> str:
     try:
-        text = " ".join(str(error).split())
-    except Exception:  # an exception may be written to fail when it is printed
+        text = _words(" ".join(str(error).split()))
+    except BaseException:  # an exception may be written to fail when it is printed
         text = ""
-    return f"{type(error).__name__}: {text[:LONGEST_TEXT]}" if text else type(error).__name__
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _student_line(error: BaseException) -> str:
@@ -220,5 +264,5 @@ def _student_line(error: BaseException) -> str:
         if "site-packages" in frame.filename or frame.filename == __file__:
             continue
         line = linecache.getline(frame.filename, frame.lineno or 0).strip()
-        return f"line {frame.lineno}: {line}"[:LONGEST_TEXT] if line else ""
+        return _words(f"line {frame.lineno}: {line}") if line else ""
     return ""

@@ -8,20 +8,25 @@ import torch
 from torch import Tensor, nn
 
 VALUES = "right values"
+FLOAT32 = "right values in float32"
+LAYOUT = "inputs in any memory layout"
 BATCHES = "any leading batch dimensions"
 SQUARE = "right values when all sizes are equal"
-EDGES = "a single token"
+EDGES = "the smallest sizes"
 EXTREMES = "finite at large scores"
 
 
 @dataclass(frozen=True)
 class Generator:
-    """An argument: a torch.Generator, freshly seeded for every call."""
+    """An argument: a torch.Generator, seeded anew for every call, that has drawn `used` numbers."""
 
     seed: int
+    used: int = 0
 
     def make(self) -> torch.Generator:
-        return torch.Generator().manual_seed(self.seed)
+        generator = torch.Generator().manual_seed(self.seed)
+        torch.rand(self.used, generator=generator)
+        return generator
 
 
 @dataclass(frozen=True)
@@ -50,10 +55,10 @@ class BlackBox:
 class Probe:
     """One call of the answer: `answer(*args)`, or for a class `answer(*init)(*args)`.
 
-    `shows` is the property that a right output on this probe shows, in the student's words.
-    `rtol` replaces the usual tolerance where the output is a statistic or the scores are huge;
-    `compare=False` records the output for an exercise's own laws only; `watched` also notes which
-    of torch's operations ran.
+    `shows` is the property that a right output on this probe shows, in the student's words. A
+    class is also given `weights`, by name. `rtol` and `atol` replace the usual tolerance;
+    `gradients` says what is asked of them: "right", "finite" or "none". `compare=False` records
+    the output for an exercise's own laws only; `watched` notes which of torch's operations ran.
     Example: `Probe("no batch", (draw(5, 3),))`
     """
 
@@ -63,6 +68,8 @@ class Probe:
     init: tuple[int, ...] | None = None
     weights: dict[str, Tensor] = field(default_factory=dict)
     rtol: float | None = None
+    atol: float | None = None
+    gradients: str = "right"
     compare: bool = True
     watched: bool = False
 
@@ -123,21 +130,28 @@ def usual(
     make: Callable | None = None,
     watched: bool = False,
 ) -> Iterator[Probe]:
-    """One set of sizes four ways: plain, a batch in float32, two batch axes not contiguous, a batch
-    of one.
+    """One set of sizes in every form: twice plain, in float32, not contiguous, with batch axes.
 
     `fixed` are the shapes of further arguments that never get a batch axis; `make` draws the
-    batched ones, from a normal distribution if not given.
+    others, from a normal distribution if not given.
     """
     make = make or draw
     names = " and ".join(dict.fromkeys("×".join(map(str, shape)) for shape in shapes))
 
-    def call(label: str, lead: tuple[int, ...], shows: str) -> Probe:
+    def call(label: str, shows: str, *lead: int) -> Probe:
         args = [make(*lead, *shape) for shape in shapes] + [draw(*shape) for shape in fixed]
-        return Probe(label, tuple(args), shows, watched=watched)
+        return Probe(label.format(names), tuple(args), shows, watched=watched)
 
-    yield call(names, (), VALUES)
-    yield call(f"a batch of 2, {names}, float32", (2,), BATCHES).to(torch.float32)
-    batch = call(f"leading dimensions 2×3, {names}", (2, 3), BATCHES)
-    yield replace(batch, args=tuple(strided(a) for a in batch.args))
-    yield call(f"a batch of 1, {names}", (1,), BATCHES)
+    yield call("{}", VALUES)
+    # The same sizes again, for an answer that remembers; zeros, for one that takes them for gaps.
+    again = call("{}, the first row zero", VALUES)
+    if make is draw:
+        for arg in again.args[: len(shapes)]:
+            arg[0] = 0
+    yield again
+    yield call("{}, float32", FLOAT32).to(torch.float32)
+    plain = call("{}, not contiguous", LAYOUT)
+    yield replace(plain, args=tuple(strided(arg) for arg in plain.args))
+    yield call("a batch of 2, {}", BATCHES, 2)
+    yield call("leading dimensions 2×3, {}, float32", BATCHES, 2, 3).to(torch.float32)
+    yield call("leading dimensions 1×2×1, {}", BATCHES, 1, 2, 1)

@@ -5,6 +5,7 @@ import gc
 import os
 import random
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 
@@ -12,6 +13,8 @@ import numpy
 import torch
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
+
+PATIENCE = 0.5  # seconds
 
 
 @contextlib.contextmanager
@@ -28,21 +31,25 @@ def quiet() -> Iterator[None]:
         for descriptor in (1, 2):
             stack.enter_context(_closed_off(descriptor))  # for C++ and child processes
         stack.enter_context(capture_output())
+        threads = set(threading.enumerate())
         yield
+        for thread in set(threading.enumerate()) - threads:
+            thread.join(PATIENCE)  # what a thread has to say it should say in here
         gc.collect(1)  # what complains when it is thrown away complains now
 
 
 @contextlib.contextmanager
 def fresh_state() -> Iterator[None]:
     """Torch's defaults inside; the caller's defaults and random streams untouched outside."""
-    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    threads = torch.get_num_threads()
     python, arrays = random.getstate(), numpy.random.get_state()
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.random.fork_rng(devices=[]))
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(_kernel_stays())
-        if torch.get_default_device().type != "cpu":
-            stack.enter_context(torch.device("cpu"))
+        if device.type != "cpu":
+            torch.set_default_device("cpu")
         torch.set_default_dtype(torch.float32)
         torch.set_num_threads(1)  # the tensors are small, and a class may be graded side by side
         try:
@@ -50,22 +57,24 @@ def fresh_state() -> Iterator[None]:
         finally:
             torch.set_default_dtype(dtype)
             torch.set_num_threads(threads)
+            if torch.get_default_device() != device:
+                torch.set_default_device(device)
             random.setstate(python)
             numpy.random.set_state(arrays)
 
 
 @contextlib.contextmanager
 def _kernel_stays() -> Iterator[None]:
-    """exit() inside an answer ends the answer, not the kernel."""
+    """exit() inside an answer ends the answer, not the kernel; tracebacks stay inside, too."""
     shell = get_ipython()
     if shell is None:
         yield
         return
-    shell.ask_exit = sys.exit
+    shell.ask_exit, shell._showtraceback = sys.exit, lambda *error: None
     try:
         yield
     finally:
-        del shell.ask_exit
+        del shell.ask_exit, shell._showtraceback
 
 
 @contextlib.contextmanager

@@ -21,10 +21,11 @@ class Other:
 class Call:
     """What one probe brought to light.
 
-    `output` and `again` are the values of two calls (`error` and `second_error` what they raised,
-    `where` the line that raised last): tensors, numbers, strings, None,
-    tuples, dicts with string keys, or `Other`. `gradients[i]` maps each floating input (by
-    position) and each parameter (by name) to the gradient of output i, None where none arrived.
+    `output` and `again` are the values of two calls, the second of a module with other weights
+    and in eval mode: tensors, numbers, strings, None, tuples, dicts with string keys, or `Other`.
+    `error`, `second_error` and `gradient_error` are what was raised, `where` the last line that
+    raised. `kept` is False if the first output changed later. `gradients[i]` maps each floating
+    input (by position) and each parameter (by name) to the gradient of output i, or None.
     """
 
     output: Any = None
@@ -32,6 +33,7 @@ class Call:
     error: str = ""
     where: str = ""
     second_error: str = ""
+    kept: bool = True
     gradient_error: str = ""
     gradients: tuple[dict[str, Tensor | None], ...] = ()
     changed: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""`check` in a real kernel: one plain float comes back, nothing is on stderr, the learner is told."""
+"""`check` in a real kernel: a plain float comes back, stderr is empty, the learner is told."""
 
 import json
 import subprocess
@@ -117,7 +117,7 @@ def test_a_wrong_answer_earns_a_plain_zero_and_a_message(outputs, name):
         ("is interrupted", ("interrupted",)),
         ("is not there", ("not done yet",)),
         ("a name misspelt", ("Did you mean 'softmax'",)),
-        ("not a function", ("a int came in where a function is expected",)),
+        ("not a function", ("an int came in where a function is expected",)),
     ],
 )
 def test_the_message_says_what_came_back_and_what_was_expected(outputs, name, words):

@@ -19,9 +19,9 @@ FINE = (1e-8, 1e-9)
         ((3, 5, 1), (2, 5, 7), "axis -3 has length 3 instead of 2 and axis -1 has length 1"),
         ((5,), (5, 7), "axis -1, of length 7, is gone"),
         ((7,), (5, 7), "axis -2, of length 5, is gone"),
-        ((7,), (2, 5, 7), "2 axes are missing"),
+        ((7,), (2, 5, 7), "too few axes"),
         ((5, 1, 7), (5, 7), "axis -2, of length 1, is too much"),
-        ((1, 5, 1, 7), (5, 7), "2 axes too many"),
+        ((1, 5, 1, 7), (5, 7), "too many axes"),
     ],
 )
 def test_a_wrong_shape_is_explained_axis_by_axis(got, want, words):

@@ -90,10 +90,12 @@ def test_what_is_left_of_an_answer_still_says_what_is_asked(name):
 
 @each_notebook
 def test_cells_are_short(name):
+    """A cell that defines something for later may be longer than one that shows something."""
     for cell in cells(name, "code"):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        defines = re.search(r"^(class|def) ", cell.source, re.MULTILINE)
         if cell not in solutions(name):
-            lines = [line for line in cell.source.splitlines() if line.strip()]
-            assert len(lines) <= 8, cell.source
+            assert len(lines) <= (18 if defines else 8), cell.source
 
 
 @each_notebook

@@ -23,7 +23,7 @@ def exercises() -> tuple[Exercise, ...]:
 def find(name: str) -> Exercise:
     """The exercise of that name; raises UnknownExercise, which suggests the nearest one."""
     found = {exercise.name: exercise for exercise in exercises()}
-    if name in found:
+    if isinstance(name, str) and name in found:
         return found[name]
     near = get_close_matches(str(name), found, n=1)
     raise UnknownExercise(

@@ -61,9 +61,14 @@ def names(labels, count: int, what: str, other: str) -> list[str]:
 
 
 def say(value: float, among=0.0) -> str:
-    """Three digits, and 0 for what is only rounding among the others: `say(1234.5)` -> `"1230"`."""
+    """Three digits, 0 for what is only rounding among the others, small integers whole.
+
+    Example: `say(1234.5)` -> `"1230"`, `say(1024)` -> `"1024"`
+    """
     if abs(value) <= 1e-6 * np.abs(among).max():
         return "0"
+    if value == round(value) and abs(value) < 1e5:
+        return f"{value:.0f}"
     return f"{float(f'{value:.3g}') + 0.0:g}"
 
 

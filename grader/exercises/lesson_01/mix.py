@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, SQUARE, Draw, Probe, usual
+from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "mix",
@@ -24,10 +24,14 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 7), (7, 3))
-    yield from usual(draw, (8, 2), (2, 6))
+    yield from usual(draw, (19, 2), (2, 6))
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
     yield Probe("a batch of 3, 4×4 and 4×4", (draw(3, 4, 4), draw(3, 4, 4)), SQUARE)
-    yield Probe("one token to take from", (draw(5, 1), draw(1, 3)), EDGES)
+    yield Probe("5×23 and 23×2", (draw(5, 23), draw(23, 2)))
+    yield Probe("5×1 and 1×3", (draw(5, 1), draw(1, 3)), EDGES)
+    yield Probe("1×7 and 7×3", (draw(1, 7), draw(7, 3)), EDGES)
+    yield Probe("5×7 and 7×1", (draw(5, 7), draw(7, 1)), EDGES)
+    yield Probe("values near 1e5", (draw(5, 2), 1e5 * draw(2, 6)), EXTREMES)
 
 
 @exercise.reference

@@ -24,10 +24,11 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 3))
-    yield from usual(draw, (2, 7))
+    yield from usual(draw, (19, 7))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
     yield Probe("a batch of 3, 4×4", (draw(3, 4, 4),), SQUARE)
     yield Probe("one token", (draw(1, 3),), EDGES)
+    yield Probe("one feature", (draw(6, 1),), EDGES)
     yield Probe("values near 1e5", (1e5 * draw(6, 2),), EXTREMES)
 
 

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from grader.compare import describe
 from grader.exercise import Exercise
 from grader.probes import Draw, Probe
 
@@ -29,8 +30,10 @@ def _(draw: Draw):
 @exercise.compare_by
 def broken(probe: Probe, row: Tensor) -> str:
     """What dividing the row by its sum leads to, in words."""
-    if not isinstance(row, Tensor) or not row.is_floating_point():
-        return "a tensor of floating-point scores is needed, such as torch.tensor([1.0, 2.0])"
+    if not isinstance(row, Tensor):
+        return f"{describe(row)} came back where a 1-D tensor is expected"
+    if not row.is_floating_point():
+        return f"the scores are of type {row.dtype}, and floating-point numbers are needed"
     if row.dim() != 1 or not len(row):
         return f"one row of scores is needed, and this has shape {tuple(row.shape)}"
     if not row.isfinite().all():
@@ -39,10 +42,10 @@ def broken(probe: Probe, row: Tensor) -> str:
     if not weights.isfinite().all() or (weights < 0).any() or (weights > 1).any():
         return "the sum is broken"
     if (row > 0).all():
-        return "all scores are positive, so dividing by the sum gives valid weights"
+        return "all scores are positive, so every weight lies between 0 and 1"
     if (row <= 0).all():
-        return "no score is positive, so the signs cancel and the weights are valid"
-    return "dividing by the sum gives valid weights"
+        return "no score is positive, so the signs cancel and every weight lies between 0 and 1"
+    return "every weight lies between 0 and 1"
 
 
 @exercise.reference

@@ -14,7 +14,6 @@ exercise = Exercise(
     place=4,
     points=4,
     signature="dot_product_attention(x) -> (context, weights)",
-    differentiable=(0,),
     hints=(
         "Three lines: scores, weights, context. Which of the three has shape (T, d)?",
         "Every row of x is a query and a key at once. Which product holds all their dot products?",
@@ -28,11 +27,14 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 3))
-    yield from usual(draw, (2, 6))
+    yield from usual(draw, (19, 6))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
     yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE)
+    yield Probe("the identity", (torch.eye(3, dtype=torch.float64),), EDGES)
     yield Probe("one token", (draw(1, 3),), EDGES)
-    yield Probe("long vectors", (30 * draw(5, 3),), EXTREMES, rtol=1e-3)
+    yield Probe("one feature", (draw(6, 1),), EDGES)
+    far = torch.tensor([[40.0, 1.0], [-39.0, 2.0], [0.5, -0.5]], dtype=torch.float64)
+    yield Probe("long vectors", (far,), EXTREMES, rtol=1e-3, gradients="finite")
 
 
 @exercise.reference

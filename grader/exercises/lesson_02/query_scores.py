@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, SQUARE, Draw, Probe, strided
+from grader.probes import EDGES, EXTREMES, FLOAT32, LAYOUT, SQUARE, Draw, Probe, strided
 
 exercise = Exercise(
     "query_scores",
@@ -24,11 +24,15 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield Probe("5×3, query 1", (draw(5, 3), 1))
+    yield Probe("other 5×3, query 1", (draw(5, 3), 1))
     yield Probe("5×3, query 0", (draw(5, 3), 0))
-    yield Probe("7×2, the last query", (strided(draw(7, 2)), 6))
-    yield Probe("6×8, query 3, float32", (draw(6, 8), 3)).to(torch.float32)
+    yield Probe("19×2, the last query", (draw(19, 2), 18))
+    yield Probe("6×8, query 3, float32", (draw(6, 8), 3), FLOAT32).to(torch.float32)
+    yield Probe("7×2, query 4, not contiguous", (strided(draw(7, 2)), 4), LAYOUT)
     yield Probe("4×4, query 2", (draw(4, 4), 2), SQUARE)
     yield Probe("one token", (draw(1, 3), 0), EDGES)
+    yield Probe("one feature", (draw(6, 1), 5), EDGES)
+    yield Probe("values near 1e5", (1e5 * draw(5, 3), 2), EXTREMES)
 
 
 @exercise.reference

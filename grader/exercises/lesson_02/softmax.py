@@ -1,6 +1,7 @@
 """softmax"""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -41,18 +42,26 @@ exercise = Exercise(
 
 @exercise.probe
 def _(draw: Draw):
-    for shape in ((5, 7), (2, 3)):
+    for shape in ((5, 7), (19, 3)):
         yield from usual(draw, shape, watched=True)
-    yield Probe("a single row of 6", (draw(6),), BATCHES)
-    yield Probe("4×4", (draw(4, 4),), SQUARE)
-    yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE)
-    yield Probe("rows of one score", (draw(5, 1),), EDGES)
+    yield Probe("a single row of 23", (draw(23),), BATCHES, watched=True)
+    yield Probe("4×4", (draw(4, 4),), SQUARE, watched=True)
+    yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE, watched=True)
+    yield Probe("rows of one score", (draw(5, 1),), EDGES, watched=True)
+    yield Probe("one row of 7", (draw(1, 7),), EDGES, watched=True)
+
+    def far(label: str, scores: Tensor, rtol: float) -> Probe:
+        options = {"rtol": rtol, "gradients": "finite", "watched": True}
+        return Probe(label, (scores,), EXTREMES, **options)
+
+    spread = torch.tensor([[0.0, -20.0, -30.0], [-5.0, 15.0, -9.0]], dtype=torch.float64)
+    yield replace(far("scores 20 and more apart", spread, 1e-5), atol=0.0)
     large = torch.tensor([[900.0, 930, 870], [-900, -930, -870], [-3, -3.5, -2], [0, 1e4, -1e4]])
-    yield Probe("scores from -10000 to 10000", (large.double(),), EXTREMES, rtol=1e-3)
-    yield Probe("scores from -10000 to 10000, float32", (large,), EXTREMES, rtol=1e-3)
-    yield Probe("scores near 1000", (1000 + draw(4, 3),), EXTREMES, rtol=1e-6)
+    yield far("scores from -10000 to 10000", large.double(), 1e-3)
+    yield far("scores from -10000 to 10000, float32", large, 1e-3)
+    yield far("scores near 1000", 1000 + draw(4, 3), 1e-6)
     huge = torch.tensor([[3e38, -3e38, 0], [-3e38, -1e38, -2e38]])
-    yield Probe("scores near the limit of float32", (huge,), EXTREMES, rtol=1e-3)
+    yield far("scores near the limit of float32", huge, 1e-3)
 
 
 @exercise.reference

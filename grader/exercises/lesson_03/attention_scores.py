@@ -24,11 +24,13 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 6), (7, 6))
-    yield from usual(draw, (8, 2), (3, 2))
+    yield from usual(draw, (19, 2), (3, 2))
+    yield Probe("5×6 and 23×6", (draw(5, 6), draw(23, 6)))
     yield Probe("5×6 and 5×6", (draw(5, 6), draw(5, 6)), SQUARE)
     yield Probe("a batch of 2, 5×6 and 5×6", (draw(2, 5, 6), draw(2, 5, 6)), SQUARE)
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
     yield Probe("one query, one key", (draw(1, 3), draw(1, 3)), EDGES)
+    yield Probe("one feature", (draw(5, 1), draw(7, 1)), EDGES)
 
 
 @exercise.reference

@@ -24,10 +24,11 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 4), fixed=((4, 6), (4, 2), (4, 3)))
-    yield from usual(draw, (2, 3), fixed=((3, 7), (3, 5), (3, 8)))
-    yield Probe("x 5×3, all matrices 3×3", tuple(draw(*s) for s in [(5, 3)] + 3 * [(3, 3)]), SQUARE)
+    yield from usual(draw, (19, 3), fixed=((3, 7), (3, 5), (3, 8)))
+    yield Probe("x 5×3, all matrices 3×3", (draw(5, 3), *(draw(3, 3) for _ in range(3))), SQUARE)
     yield Probe("everything 4×4", tuple(draw(4, 4) for _ in range(4)), SQUARE)
-    yield Probe("one token", tuple(draw(*s) for s in [(1, 3), (3, 2), (3, 5), (3, 4)]), EDGES)
+    yield Probe("one token", (draw(1, 3), draw(3, 2), draw(3, 5), draw(3, 4)), EDGES)
+    yield Probe("one feature", (draw(6, 1), draw(1, 2), draw(1, 5), draw(1, 1)), EDGES)
 
 
 @exercise.reference

@@ -1,12 +1,13 @@
 """scale_scores"""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import BATCHES, EDGES, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, EXTREMES, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "scale_scores",
@@ -25,12 +26,14 @@ exercise = Exercise(
 
 @exercise.probe
 def _(draw: Draw):
-    for shape, d_k in (((5, 7), 3), ((2, 8), 6)):
-        for p in usual(draw, shape):
-            yield Probe(f"{p.label}, d_k = {d_k}", (*p.args, d_k), p.shows)
+    for shape, d_k in (((5, 7), 3), ((19, 8), 6)):
+        for probe in usual(draw, shape):
+            yield replace(probe, label=f"{probe.label}, d_k = {d_k}", args=(*probe.args, d_k))
     yield Probe("5×5, d_k = 7", (draw(5, 5), 7), SQUARE)
     yield Probe("a single row of 6, d_k = 64", (draw(6), 64), BATCHES)
-    yield Probe("d_k = 1", (draw(3, 2), 1), EDGES)
+    yield Probe("3×2, d_k = 1", (draw(3, 2), 1), EDGES)
+    yield Probe("1×1, d_k = 2", (draw(1, 1), 2), EDGES)
+    yield Probe("scores near 1e5, d_k = 5", (1e5 * draw(4, 3), 5), EXTREMES)
 
 
 @exercise.reference

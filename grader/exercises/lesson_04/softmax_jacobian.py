@@ -12,6 +12,7 @@ exercise = Exercise(
     place=3,
     points=3,
     signature="softmax_jacobian(weights) -> (..., T, T)",
+    on_simplex=True,
     hints=(
         "Entry (i, j) says how weight i changes when score j grows. When i = j, and when not?",
         "If one score grows, its own weight rises, the others fall. What does a column add up to?",
@@ -25,9 +26,11 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5,), make=draw.weights)
-    yield from usual(draw, (3,), make=draw.weights)
+    yield from usual(draw, (19,), make=draw.weights)
     yield Probe("a batch of 4, rows of 4", (draw.weights(4, 4),), SQUARE)
     yield Probe("one token", (draw.weights(1),), EDGES)
+    hard = torch.tensor([[0.0, 1.0, 0.0], [0.25, 0.0, 0.75]], dtype=torch.float64)
+    yield Probe("rows with weights of 0", (hard,), EDGES, gradients="none")
 
 
 @exercise.reference

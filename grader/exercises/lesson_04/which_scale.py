@@ -117,31 +117,31 @@ def always_the_textbook(attention):
     return "1/sqrt(d_k)"
 
 
-@exercise.wrong("a probe with T = d_k = d_v", "scale")
+@exercise.wrong("1/sqrt(d_k), 1/sqrt(T) and 1/sqrt(d_v) are taken for one another", "scale")
 def all_sizes_equal(attention):
-    """Your test takes the roots of d_k, T and d_v for one another, as it must when it probes with
-    equal sizes. Which sizes would make the six scales six different numbers?"""
+    """Your test takes the roots of d_k, T and d_v for one another. With which sizes must that
+    happen, and with which are the six scales six different numbers?"""
     return _nearest(_measure(attention, 4, 4, 4), 4, 4, 4)
 
 
-@exercise.wrong("a probe with T = d_k", "scale")
+@exercise.wrong("1/sqrt(T) is taken for 1/sqrt(d_k)", "scale")
 def as_many_tokens_as_features(attention):
-    """Your test takes 1/sqrt(T) for 1/sqrt(d_k), as it must when it probes with T = d_k. Which
-    sizes would tell the two apart?"""
+    """Your test takes 1/sqrt(T) for 1/sqrt(d_k). With which sizes must that happen, and with
+    which can the two be told apart?"""
     return _nearest(_measure(attention, 4, 4, 9), 4, 4, 9)
 
 
-@exercise.wrong("a probe with d_v = d_k", "scale")
+@exercise.wrong("1/sqrt(d_v) is taken for 1/sqrt(d_k)", "scale")
 def values_as_large_as_keys(attention):
-    """Your test takes 1/sqrt(d_v) for 1/sqrt(d_k), as it must when it probes with d_v = d_k.
-    Which sizes would tell the two apart?"""
+    """Your test takes 1/sqrt(d_v) for 1/sqrt(d_k). With which sizes must that happen, and with
+    which can the two be told apart?"""
     return _nearest(_measure(attention, 9, 4, 4), 9, 4, 4)
 
 
-@exercise.wrong("a probe with d_k = 1", "scale")
+@exercise.wrong("1, d_k and its root are taken for one another", "scale")
 def one_feature(attention):
-    """Your test cannot tell d_k, its root and 1 apart, as it must be when it probes with d_k = 1.
-    Which d_k would make them different?"""
+    """Your test takes 1, d_k and its root for one another. For which d_k are they all the same
+    number?"""
     return _nearest(_measure(attention, 4, 1, 9), 4, 1, 9)
 
 
