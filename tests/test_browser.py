@@ -17,6 +17,12 @@ ROOT = Path(__file__).parent.parent
 PATHS = sorted(ROOT.glob("notebooks/*/*.ipynb"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+# The commands behind Run > Run All Cells and File > Save; each ends when its work is done.
+RUN_ALL_AND_SAVE = """async () => {
+    await jupyterapp.shell.currentWidget.sessionContext.ready;
+    await jupyterapp.commands.execute("notebook:run-all-cells");
+    await jupyterapp.commands.execute("docmanager:save");
+}"""
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: `make test` names it")
 
 
@@ -29,6 +35,7 @@ def lessons(tmp_path_factory):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = ["-m", "jupyterlab", "--no-browser", f"--port={port}", "--IdentityProvider.token=t"]
+    command.append("--LabApp.expose_app_in_browser=True")
     if hasattr(os, "getuid") and os.getuid() == 0:
         command.append("--allow-root")
     with (folder / "server.log").open("w") as log:
@@ -72,13 +79,8 @@ def lesson(request, lessons, browser):
     page = browser.new_page()
     page.goto(f"{address}/doc/tree/{path.as_posix()}?token=t")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=90_000)
-    page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
-    page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
-    page.wait_for_selector("[data-status='busy']", timeout=90_000)
-    page.wait_for_selector("[data-status='busy']", state="detached", timeout=120_000)
-    with page.expect_response(lambda r: r.request.method == "PUT" and "/contents/" in r.url):
-        page.keyboard.press("Control+s")
+    page.set_default_timeout(180_000)
+    page.evaluate(RUN_ALL_AND_SAVE)
     yield page, nbformat.read(folder / path, as_version=4)
     page.close()
 
