@@ -76,7 +76,7 @@ def unknown(failed: list[str], evidence: list[Evidence]) -> str:
     question = QUESTIONS.get(failed[0], "")
     wrong = [e for e in compared if not e.right and e.probe.shows == failed[0]]
     if wrong:
-        return _join(_numbers(wrong[0]), question)
+        return _join(_numbers(wrong[0]), _mixed_up(wrong[0], compared) or question)
     return _join(
         f"The values are right, but this does not hold: {failed[0]}.",
         question,
@@ -138,6 +138,19 @@ def _numbers(wrong: Evidence) -> str:
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back."
     return f"On {label} your numbers are {_away(wrong)}."
+
+
+def _mixed_up(wrong: Evidence, evidence: list[Evidence]) -> str:
+    """Whether the answer to one input is the right one to another."""
+    others = [e for e in evidence if e is not wrong and e.same_as(wrong.call)]
+    given = next((e for e in others if e.right and wrong.call.output is not None), None)
+    if (
+        given is None
+        or wrong.exercise.compared
+        or not isinstance(wrong.want.output, Tensor | tuple)
+    ):
+        return ""
+    return f"It is the right answer for {given.probe.label}. {QUESTIONS[REPEAT]}"
 
 
 def _detail(label: str, evidence: list[Evidence]) -> str:

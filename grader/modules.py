@@ -77,7 +77,7 @@ def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
     yield call((2,), 5, 7, 3, BATCHES)
     yield call((2, 3), 6, 4, 5, BATCHES).to(torch.float32)
     yield call((1, 2, 1), 4, 3, 2, BATCHES)
-    plain = call((), 7, 4, 5, LAYOUT)
+    plain = call((3,), 7, 4, 5, LAYOUT)
     yield replace(plain, args=(strided(plain.args[0]),), label=f"{plain.label}, not contiguous")
     yield call((), 4, 4, 4, SQUARE)
     yield call((3,), 3, 3, 3, SQUARE)

@@ -130,7 +130,7 @@ def usual(
     make: Callable | None = None,
     watched: bool = False,
 ) -> Iterator[Probe]:
-    """One set of sizes in every form: twice plain, in float32, not contiguous, with batch axes.
+    """One set of sizes in every form: twice plain, in float32, with batch axes, not contiguous.
 
     `fixed` are the shapes of further arguments that never get a batch axis; `make` draws the
     others, from a normal distribution if not given.
@@ -150,8 +150,8 @@ def usual(
             arg[0] = 0
     yield again
     yield call("{}, float32", FLOAT32).to(torch.float32)
-    plain = call("{}, not contiguous", LAYOUT)
-    yield replace(plain, args=tuple(strided(arg) for arg in plain.args))
     yield call("a batch of 2, {}", BATCHES, 2)
     yield call("leading dimensions 2×3, {}, float32", BATCHES, 2, 3).to(torch.float32)
     yield call("leading dimensions 1×2×1, {}", BATCHES, 1, 2, 1)
+    plain = call("a batch of 3, {}, not contiguous", LAYOUT, 3)
+    yield replace(plain, args=tuple(strided(arg) for arg in plain.args))
