@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.compare import ROUNDING, close, dtypes, structure_problem
 from grader.exercise import Exercise
-from grader.probes import Linear, Probe
+from grader.probes import VALUES, Linear, Probe
 from grader.record import Call
 
 PARAMETERS = "exactly the parameters named"
@@ -96,7 +96,9 @@ class Evidence:
         for i, (got, kind) in enumerate(zip(dtypes(call.output), wanted, strict=False)):
             held = got == (probe.dtype or kind)
             yield from [(DTYPE, held), (f"output {i} keeps the dtype", held)]
-        if want.gradients and not self.exercise.compared and probe.gradients != "none":
+        # Wrong values have wrong gradients; then it only matters that they come, on plain inputs.
+        asked = probe.gradients != "none" and (self.right or probe.shows == VALUES)
+        if asked and want.gradients and not self.exercise.compared:
             yield GRADIENTS, not call.gradient_error and self._gradients_right()
             missing = ["none: it raises"] if call.gradient_error else self.without_gradient
             yield from ((f"gradient reaches {name}", False) for name in missing)

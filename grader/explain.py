@@ -133,8 +133,6 @@ def _numbers(wrong: Evidence) -> str:
     label = wrong.probe.label
     if wrong.exercise.compared:
         return f"On {label}: {wrong.exercise.compared(wrong.probe, wrong.call.output)}."
-    if isinstance(wrong.want.output, str):
-        return f"On {label} you said {wrong.call.output!r}."
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back."
     return f"On {label} your numbers are {_away(wrong)}."

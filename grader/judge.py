@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from grader import explain
-from grader.evidence import MANNERS, PARAMETERS, PRECISION, Evidence
+from grader.evidence import BY_HAND, MANNERS, PARAMETERS, PRECISION, Evidence
 from grader.exercise import Exercise, Mistake
 from grader.observe import observe
 from grader.probes import VALUES
@@ -101,8 +101,8 @@ def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[
 
 
 def _points(exercise: Exercise, properties: tuple[tuple[str, bool], ...]) -> float:
-    """A share for every property that holds, once the plain values are right."""
+    """A share for every property that holds, once the plain values are right and honestly made."""
     held = dict(properties)
-    if not all(held.get(label, True) for label in (VALUES, PARAMETERS, *exercise.laws)):
+    if not all(held.get(label, True) for label in (VALUES, PARAMETERS, BY_HAND, *exercise.laws)):
         return 0.0
     return int(100 * exercise.points * sum(held.values()) / len(held)) / 100

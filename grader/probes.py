@@ -136,7 +136,8 @@ def usual(
     others, from a normal distribution if not given.
     """
     make = make or draw
-    names = " and ".join(dict.fromkeys("×".join(map(str, shape)) for shape in shapes))
+    *first, last = ["×".join(map(str, shape)) for shape in shapes]
+    names = f"{', '.join(first)} and {last}" if first else last
 
     def call(label: str, shows: str, *lead: int) -> Probe:
         args = [make(*lead, *shape) for shape in shapes] + [draw(*shape) for shape in fixed]

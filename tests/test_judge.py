@@ -116,7 +116,6 @@ FAULTS = {
     "full precision in float64": lambda s: softmax(s.float()).to(s.dtype),
     "finite at large scores": lambda s: torch.exp(s) / torch.exp(s).sum(-1, keepdim=True),
     "the gradient reaches every input": lambda s: softmax(s.detach()) + 0 * s,
-    "written by hand": lambda s: torch.nn.functional.softmax(s, dim=-1),
     "any leading batch dimensions": lambda s: softmax(s) * (2 if s.dim() == 4 else 1),
     "right values when all sizes are equal": lambda s: (
         softmax(s.mT).mT if s.dim() > 1 and s.shape[-1] == s.shape[-2] else softmax(s)
@@ -134,6 +133,17 @@ def test_a_fault_beside_right_values_fails_its_own_property_alone(label, answer)
 
 def test_a_memory_of_earlier_calls_is_noticed():
     assert "the same answer on every call" in failed(grade("softmax", SpyOnSecond()))
+
+
+def test_a_library_softmax_earns_nothing_where_writing_it_is_the_point():
+    verdict = grade("softmax", lambda s: torch.nn.functional.softmax(s, dim=-1))
+    assert failed(verdict) == ["written by hand"]
+    assert verdict.points == 0
+
+
+def test_a_name_that_is_not_among_the_choices_is_quoted():
+    message = grade("which_scale", lambda attention: "1/sqrt(d_k) ").message
+    assert "'1/sqrt(d_k) ' is none of the six names" in message
 
 
 def test_points_are_never_more_than_the_share_of_what_holds():

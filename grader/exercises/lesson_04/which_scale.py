@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from grader.compare import describe
 from grader.exercise import Exercise
 from grader.kernels import attention, attention_in_loops
 from grader.probes import BlackBox, Draw, Probe
@@ -49,6 +50,14 @@ def _(draw: Draw):
     names = list(SCALES) * 2
     for turn, i in enumerate(order, start=1):
         yield Probe(f"box {turn} (it scales by {names[i]})", (box(names[i]),))
+
+
+@exercise.compare_by
+def what_was_said(probe: Probe, value: object) -> str:
+    """The answer in words, or what is wrong with its form."""
+    if not isinstance(value, str):
+        return f"{describe(value)} came back where a string is expected"
+    return f"you said {value!r}" if value in SCALES else f"{value!r} is none of the six names"
 
 
 def _measure(attention, T: int, d_k: int, d_v: int) -> float:
