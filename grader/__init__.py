@@ -1,4 +1,12 @@
-"""A self-grading course on self-attention. Public: `check`, `grade` and `exercises`."""
+"""A self-grading course on self-attention. Public: `check`, `grade` and `exercises`.
+
+How an answer is judged, one module for each arrow and what it carries:
+
+    exercises/ -> probes -> observe -> record -> judge -> verdict -> report
+                            runs the             compares with the
+                            answer, knows        reference, names the
+                            no solution          mistake, runs no answer
+"""
 
 from typing import Any
 

@@ -1,30 +1,22 @@
 """Runs an untrusted answer on the probes and records what came back. It knows no right answer."""
 
-import linecache
 import time
-import traceback
-import types
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.compare import article, close
+from grader.plain import error_text, plain, student_line
 from grader.probes import Probe
 from grader.quiet import fresh_state, quiet
-from grader.record import Call, Observation, Other
+from grader.record import Call, Observation
 
-LONGEST_TEXT = 300
-MOST_ITEMS = 64
-PLAIN_DTYPES = {
-    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
-    torch.float16, torch.bfloat16, torch.float32, torch.float64,
-}  # fmt: skip
+MOST_OUTPUTS = 64
 
 
 def observe(answer: Any, probes: tuple[Probe, ...], *, once: bool = False) -> Observation:
@@ -89,8 +81,8 @@ def _guarded(step: Callable, *args: Any, slot: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit included
-        fact[slot] = _describe(error)
-        fact["where"] = _student_line(error)
+        fact[slot] = error_text(error)
+        fact["where"] = student_line(error)
         return None
 
 
@@ -104,7 +96,7 @@ def _prepare(answer: Callable, probe: Probe, fact: dict[str, Any]) -> Callable:
     if probe.dtype is not None:
         module = module.to(probe.dtype)
     _load(module, probe.weights)
-    named = list(module.named_parameters(remove_duplicate=False))[:MOST_ITEMS]
+    named = list(module.named_parameters(remove_duplicate=False))[:MOST_OUTPUTS]
     seen: dict[int, str] = {}
     fact["parameters"] = {name: list(p.shape) for name, p in named}
     fact["shared"] = tuple(name for name, p in named if seen.setdefault(id(p), name) != name)
@@ -126,7 +118,7 @@ def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> Any:
     args = [_copy(arg) for arg in probe.args]
     with _Operations() if probe.watched else nullcontext() as used:
         result = target(*args)
-    fact["output"] = _plain(result)
+    fact["output"] = plain(result)
     fact["operations"] = tuple(sorted(used.names)) if used else ()
     fact["changed"] = tuple(
         str(i)
@@ -138,7 +130,7 @@ def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> Any:
 
 def _look_back(result: Any, fact: dict[str, Any]) -> None:
     """Whether an output is still what it was, now that there were other calls."""
-    now, then = _plain(result), fact["output"]
+    now, then = plain(result), fact["output"]
     fact["kept"] = type(now) is type(then) and close(now, then, 0, 0)
 
 
@@ -146,7 +138,7 @@ def _second_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None:
     if isinstance(target, nn.Module):
         _load(target, {name: weight.flip(0) / 2 for name, weight in probe.weights.items()})
         target.eval()
-    fact["again"] = _plain(target(*[_copy(arg) for arg in probe.args]))
+    fact["again"] = plain(target(*[_copy(arg) for arg in probe.args]))
 
 
 def _gradient_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None:
@@ -163,7 +155,7 @@ def _gradient_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None
         return
     result = target(*args)
     outputs = result if isinstance(result, tuple | list) else (result,)
-    fact["gradients"] = tuple(_gradients(output, sources) for output in outputs[:MOST_ITEMS])
+    fact["gradients"] = tuple(_gradients(output, sources) for output in outputs[:MOST_OUTPUTS])
 
 
 def _gradients(output: Any, sources: dict[str, Tensor]) -> dict[str, Tensor | None]:
@@ -177,7 +169,7 @@ def _gradients(output: Any, sources: dict[str, Tensor]) -> dict[str, Tensor | No
         allow_unused=True,
         retain_graph=True,
     )
-    return {name: _plain(g) for name, g in zip(sources, found, strict=True)}
+    return {name: plain(g) for name, g in zip(sources, found, strict=True)}
 
 
 class _Operations(TorchDispatchMode):
@@ -208,61 +200,3 @@ def _differs(arg: Any, given: Any) -> bool:
         return False
     same_kind = (arg.shape, arg.dtype, arg.requires_grad) == (given.shape, given.dtype, False)
     return not (same_kind and torch.equal(arg, given))
-
-
-def _plain(value: Any, depth: int = 0) -> Any:
-    """The value with nothing of the student's left in it: see `Call`."""
-    if isinstance(value, Tensor):
-        return _plain_tensor(value)
-    if isinstance(value, numpy.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, int) and abs(value) < 2**63:
-        return int(value)
-    if isinstance(value, str):
-        return _words(value)
-    if isinstance(value, tuple | list) and depth < 3 and len(value) <= MOST_ITEMS:
-        return tuple(_plain(item, depth + 1) for item in value)
-    if isinstance(value, dict) and depth < 3 and len(value) <= MOST_ITEMS:
-        return {_words(str(key)): _plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, types.CoroutineType | types.GeneratorType):
-        value.close()  # or Python complains on stderr that it was never awaited
-    return Other(type(value).__name__)
-
-
-def _plain_tensor(value: Tensor) -> Tensor | Other:
-    """A dense copy on the CPU, or what kind of tensor it is if it cannot be one."""
-    dense = value.layout is torch.strided and not value.is_nested and not value.is_quantized
-    if not (dense and value.dtype in PLAIN_DTYPES and value.device.type != "meta"):
-        return Other(f"tensor ({value.layout}, {value.dtype}, {value.device.type})")
-    try:
-        with torch._C.DisableTorchFunctionSubclass():
-            return torch.Tensor.detach(value).as_subclass(torch.Tensor).cpu().clone()
-    except Exception:  # a tensor in name only, such as a fake one
-        return Other("tensor without numbers")
-
-
-def _words(text: str) -> str:
-    """At most LONGEST_TEXT characters that can be written anywhere."""
-    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
-
-
-def _describe(error: BaseException) -> str:
-    try:
-        text = _words(" ".join(str(error).split()))
-    except BaseException:  # an exception may be written to fail when it is printed
-        text = ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _student_line(error: BaseException) -> str:
-    """The deepest line outside this package and outside libraries, e.g. 'line 3: q @ k'."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if "site-packages" in frame.filename or frame.filename == __file__:
-            continue
-        line = linecache.getline(frame.filename, frame.lineno or 0).strip()
-        return _words(f"line {frame.lineno}: {line}") if line else ""
-    return ""

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
+from grader.attention.kernels import as_they_are, attention, attention_in_loops
+from grader.attention.slips import SLIPS, add_slips
 from grader.exercise import Exercise
-from grader.kernels import as_they_are, attention, attention_in_loops
 from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
-from grader.slips import SLIPS, add_slips
 
 exercise = Exercise(
     "dot_product_attention",

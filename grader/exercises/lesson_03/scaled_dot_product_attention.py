@@ -3,10 +3,10 @@
 import torch
 from torch import nn
 
+from grader.attention.kernels import attention, attention_in_loops
+from grader.attention.slips import add_slips
 from grader.exercise import Exercise
-from grader.kernels import attention, attention_in_loops
 from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
-from grader.slips import add_slips
 
 exercise = Exercise(
     "scaled_dot_product_attention",

@@ -3,11 +3,11 @@
 import torch
 from torch import nn
 
+from grader.attention.kernels import attention, attention_in_loops
+from grader.attention.modules import NOT_FOR_MODULES, attention_module, module_probes
+from grader.attention.slips import add_slips
 from grader.exercise import Exercise
-from grader.kernels import attention, attention_in_loops
-from grader.modules import NOT_FOR_MODULES, attention_module, module_probes
 from grader.probes import Draw
-from grader.slips import add_slips
 
 exercise = Exercise(
     "SelfAttention",

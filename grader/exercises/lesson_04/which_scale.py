@@ -4,9 +4,9 @@ import math
 
 import torch
 
+from grader.attention.kernels import attention, attention_in_loops
 from grader.compare import describe
 from grader.exercise import Exercise
-from grader.kernels import attention, attention_in_loops
 from grader.probes import BlackBox, Draw, Probe
 
 SCALES = {

@@ -1,7 +1,7 @@
 """Slips in what is given back."""
 
-from grader.kernels import as_they_are
-from grader.slips.slip import slip
+from grader.attention.kernels import as_they_are
+from grader.attention.slips.slip import slip
 
 
 @slip("", "the context alone", replaces="give")

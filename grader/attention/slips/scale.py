@@ -2,8 +2,8 @@
 
 import torch
 
-from grader.kernels import as_they_are
-from grader.slips.slip import slip
+from grader.attention.kernels import as_they_are
+from grader.attention.slips.slip import slip
 
 
 @slip("scale", "softmax({q} {k}ᵀ) {v}")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from grader.attention.kernels import attention
 from grader.exercise import Exercise
-from grader.kernels import attention
 
 SLIPS: list["Slip"] = []
 

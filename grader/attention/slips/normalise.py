@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.slips.slip import slip
+from grader.attention.slips.slip import slip
 
 
 @slip("mask", "softmax({s}, later keys hidden) {v}")

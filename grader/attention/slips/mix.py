@@ -1,6 +1,6 @@
 """Slips in the mix: what is added up."""
 
-from grader.slips.slip import slip
+from grader.attention.slips.slip import slip
 
 
 @slip("mix", "softmax({s})ᵀ {v}")

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.slips.slip import slip
+from grader.attention.slips.slip import slip
 
 
 @slip("score", "softmax of {k} {q}ᵀ instead of {q} {k}ᵀ")

@@ -1,0 +1,79 @@
+"""Turns whatever came back, or was raised, into plain values that can be written to disk."""
+
+import linecache
+import os
+import traceback
+import types
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from grader.record import Other
+
+LONGEST_TEXT = 300
+MOST_ITEMS = 64
+PACKAGE = os.path.dirname(__file__)
+PLAIN_DTYPES = {
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+    torch.float16, torch.bfloat16, torch.float32, torch.float64,
+}  # fmt: skip
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """The value with nothing of the student's left in it: see `Call`."""
+    if isinstance(value, Tensor):
+        return _plain_tensor(value)
+    if isinstance(value, numpy.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, int) and abs(value) < 2**63:
+        return int(value)
+    if isinstance(value, str):
+        return _words(value)
+    if isinstance(value, tuple | list) and depth < 3 and len(value) <= MOST_ITEMS:
+        return tuple(plain(item, depth + 1) for item in value)
+    if isinstance(value, dict) and depth < 3 and len(value) <= MOST_ITEMS:
+        return {_words(str(key)): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, types.CoroutineType | types.GeneratorType):
+        value.close()  # or Python complains on stderr that it was never awaited
+    return Other(type(value).__name__)
+
+
+def _plain_tensor(value: Tensor) -> Tensor | Other:
+    """A dense copy on the CPU, or what kind of tensor it is if it cannot be one."""
+    dense = value.layout is torch.strided and not value.is_nested and not value.is_quantized
+    if not (dense and value.dtype in PLAIN_DTYPES and value.device.type != "meta"):
+        return Other(f"tensor ({value.layout}, {value.dtype}, {value.device.type})")
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            return torch.Tensor.detach(value).as_subclass(torch.Tensor).cpu().clone()
+    except Exception:  # a tensor in name only, such as a fake one
+        return Other("tensor without numbers")
+
+
+def _words(text: str) -> str:
+    """At most LONGEST_TEXT characters that can be written anywhere."""
+    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+
+
+def error_text(error: BaseException) -> str:
+    try:
+        text = _words(" ".join(str(error).split()))
+    except BaseException:  # an exception may be written to fail when it is printed
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def student_line(error: BaseException) -> str:
+    """The deepest line outside this package and outside libraries, e.g. 'line 3: q @ k'."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if "site-packages" in frame.filename or frame.filename.startswith(PACKAGE):
+            continue
+        line = linecache.getline(frame.filename, frame.lineno or 0).strip()
+        return _words(f"line {frame.lineno}: {line}") if line else ""
+    return ""
