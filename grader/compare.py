@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.record import Other
 
 #: (relative, absolute) differences that rounding explains
-ROUNDING = {torch.float64: (1e-8, 1e-9), torch.float32: (2e-5, 1e-5)}
+ROUNDING = {torch.float64: (3e-9, 1e-10), torch.float32: (2e-5, 1e-5)}
 _WORDS = str | Other | None
 
 
@@ -32,6 +32,23 @@ def largest_difference(got: Any, want: Any) -> float:
     gaps = [(_numbers(g) - _numbers(w)).abs() for g, w in pairs if not isinstance(w, _WORDS)]
     worst = max((gap.max().item() for gap in gaps if gap.numel()), default=0.0)
     return math.inf if math.isnan(worst) else worst
+
+
+def near(got: Any, want: Any) -> bool:
+    """Equal up to float32's rounding."""
+    return close(got, want, *ROUNDING[torch.float32])
+
+
+def common_factor(got: Tensor, want: Tensor) -> float | None:
+    """The number that turns every entry of `want` into that of `got`, if there is one but 0 and 1.
+
+    Example: `common_factor(torch.tensor([2.0, 4.0]), torch.tensor([1.0, 2.0]))` -> 2.0
+    """
+    place = want.abs().argmax()
+    if not want.numel() or want.flatten()[place] == 0:
+        return None
+    factor = (got.double().flatten()[place] / want.double().flatten()[place]).item()
+    return factor if factor not in (0.0, 1.0) and near(got, factor * want.double()) else None
 
 
 def all_finite(value: Any) -> bool:
@@ -109,7 +126,7 @@ def describe(value: Any) -> str:
 
 
 def article(noun: str) -> str:
-    return "an" if noun[:1].lower() in "aeiou" else "a"
+    return "an" if noun[:1].lower() in "aeiou" or noun.startswith("nd") else "a"
 
 
 def shape(tensor: Tensor) -> tuple[int, ...]:

@@ -16,12 +16,13 @@ from grader.record import Call
 
 PARAMETERS = "exactly the parameters named"
 PRECISION = "full precision in float64"
-DTYPE = "keeps the dtype"
+DTYPE = "the expected dtype"
 INPUTS = "leaves its inputs unchanged"
 REPEAT = "the same answer on every call"
+WEIGHTS = "follows its weights, in train and eval mode"
 GRADIENTS = "the gradient reaches every input"
 BY_HAND = "written by hand"
-MANNERS = (REPEAT, INPUTS, BY_HAND, DTYPE, GRADIENTS)
+MANNERS = (REPEAT, WEIGHTS, INPUTS, BY_HAND, DTYPE, GRADIENTS)
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Evidence:
         rtol, atol = (1e-6, 1e-7) if self.probe.init else ROUNDING[torch.float64]
         return close(self.call.output, self.want.output, rtol, atol)
 
+    @property
+    def has_numbers(self) -> bool:
+        """The outputs are tensors that are compared as they are."""
+        return isinstance(self.want.output, Tensor | tuple) and not self.exercise.compared
+
     def same_as(self, other: Call) -> bool:
         """Whether another kernel does the same on this probe: both fail, or the values agree."""
         if self.call.error or other.error:
@@ -89,7 +95,10 @@ class Evidence:
         if any(isinstance(arg, Tensor | Linear) for arg in probe.args):
             yield INPUTS, not call.changed
             yield from ((f"argument {name} is kept", False) for name in call.changed)
-        yield REPEAT, self._repeats()
+        repeats = not call.second_error and call.kept
+        yield REPEAT, repeats and close(call.again, call.output, *ROUNDING[torch.float32])
+        if probe.init is not None and probe.rtol is None and self.right:
+            yield WEIGHTS, self._agree(call.reloaded, want.reloaded)
         if probe.watched:
             yield BY_HAND, not self.exercise.forbidden & set(call.operations)
         wanted = [] if self.exercise.compared else dtypes(want.output)
@@ -102,15 +111,6 @@ class Evidence:
             yield GRADIENTS, not call.gradient_error and self._gradients_right()
             missing = ["none: it raises"] if call.gradient_error else self.without_gradient
             yield from ((f"gradient reaches {name}", False) for name in missing)
-
-    def _repeats(self) -> bool:
-        """A second call gives the same, and for right answers also with other weights."""
-        call = self.call
-        if call.second_error or not call.kept:
-            return False
-        if self.probe.init is not None:
-            return not self.right or self._agree(call.again, self.want.again)
-        return close(call.again, call.output, *ROUNDING[torch.float32])
 
     @cached_property
     def without_gradient(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Exercise:
     right: Callable = field(default=None, init=False, repr=False)
     slow: Callable = field(default=None, init=False, repr=False)
     compared: Callable | None = field(default=None, init=False, repr=False)
-    laws: dict[str, Callable] = field(default_factory=dict, init=False, repr=False)
+    laws: dict[str, tuple[Callable, str]] = field(default_factory=dict, init=False, repr=False)
     _probes: Callable = field(default=None, init=False, repr=False)
     _wrong: list[Mistake] = field(default_factory=list, init=False, repr=False)
     _variants: list[Callable] = field(default_factory=list, init=False, repr=False)
@@ -104,11 +104,11 @@ class Exercise:
         self.compared = canonical
         return canonical
 
-    def law(self, label: str) -> Callable:
+    def law(self, label: str, question: str) -> Callable:
         """A property that no single probe shows: `holds({label of the probe: output})`."""
 
         def register(holds: Callable) -> Callable:
-            self.laws[label] = holds
+            self.laws[label] = (holds, question)
             return holds
 
         return register

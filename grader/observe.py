@@ -17,6 +17,7 @@ from grader.quiet import fresh_state, quiet
 from grader.record import Call, Observation
 
 MOST_OUTPUTS = 64
+STOPPED = "it was interrupted before it came to an end. Is there a loop that never ends?"
 
 
 def observe(answer: Any, probes: tuple[Probe, ...], *, once: bool = False) -> Observation:
@@ -35,8 +36,9 @@ def observe(answer: Any, probes: tuple[Probe, ...], *, once: bool = False) -> Ob
         with quiet(), fresh_state():
             _run(answer, list(zip(probes, facts, strict=True)), once)
     except KeyboardInterrupt:  # the stop button, or a time limit
-        return Observation(refused="it was interrupted before it came to an end")
-    return Observation(tuple(Call(**fact) for fact in facts), seconds=time.perf_counter() - start)
+        return Observation(refused=STOPPED)
+    seconds = time.perf_counter() - start
+    return Observation(tuple(Call(**fact) for fact in facts), reads=_reads(answer), seconds=seconds)
 
 
 def _run(answer: Callable, todo: list[tuple[Probe, dict[str, Any]]], once: bool) -> None:
@@ -59,15 +61,27 @@ def _refusal(answer: Any, probes: tuple[Probe, ...]) -> str:
     noun = f"{article(type(answer).__name__)} {type(answer).__name__}"
     wants_class = any(probe.init is not None for probe in probes)
     if wants_class and isinstance(answer, nn.Module):
-        return "an instance came in; hand over the class itself, without parentheses"
+        return "an instance came in; hand over the class itself, without parentheses."
     if wants_class and not callable(answer):
-        return f"{noun} came in where a class is expected"
+        return f"{noun} came in where a class is expected."
     if not callable(answer):
         return (
             f"{noun} came in where a function is expected; hand over the "
-            "function itself, without parentheses"
+            "function itself, without parentheses."
         )
     return ""
+
+
+def _reads(answer: Any) -> tuple[str, ...]:
+    """The notebook's numbers and tensors that a function, or a class's methods, read by name."""
+    functions = [answer, *(vars(answer).values() if isinstance(answer, type) else ())]
+    found = {}
+    for function in functions:
+        code, world = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+        for name in getattr(code, "co_names", ()):
+            if type(world.get(name)) in (int, float, Tensor):
+                found[name] = name
+    return tuple(sorted(found))
 
 
 def _guarded(step: Callable, *args: Any, slot: str) -> Any:
@@ -135,9 +149,6 @@ def _look_back(result: Any, fact: dict[str, Any]) -> None:
 
 
 def _second_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None:
-    if isinstance(target, nn.Module):
-        _load(target, {name: weight.flip(0) / 2 for name, weight in probe.weights.items()})
-        target.eval()
     fact["again"] = plain(target(*[_copy(arg) for arg in probe.args]))
 
 
@@ -149,11 +160,15 @@ def _gradient_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> None
             sources[str(i)] = arg.requires_grad_()
             arg = arg.clone()  # not a leaf, so that writing into it is seen and not an error
         args.append(arg)
-    named = dict(target.named_parameters()) if isinstance(target, nn.Module) else {}
+    named = {}
+    if isinstance(target, nn.Module):
+        _load(target, {name: weight.flip(0) / 2 for name, weight in probe.weights.items()})
+        named = dict(target.eval().named_parameters())
     sources |= {name: parameter for name, parameter in named.items() if parameter.requires_grad}
     if not sources:
         return
     result = target(*args)
+    fact["reloaded"] = plain(result)
     outputs = result if isinstance(result, tuple | list) else (result,)
     fact["gradients"] = tuple(_gradients(output, sources) for output in outputs[:MOST_OUTPUTS])
 

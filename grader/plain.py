@@ -46,13 +46,22 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 def _plain_tensor(value: Tensor) -> Tensor | Other:
     """A dense copy on the CPU, or what kind of tensor it is if it cannot be one."""
-    dense = value.layout is torch.strided and not value.is_nested and not value.is_quantized
-    if not (dense and value.dtype in PLAIN_DTYPES and value.device.type != "meta"):
-        return Other(f"tensor ({value.layout}, {value.dtype}, {value.device.type})")
+    kinds = {
+        "tensor without data": value.device.type == "meta",
+        "nested tensor": value.is_nested,
+        "quantized tensor": value.is_quantized,
+        "sparse tensor": value.layout is not torch.strided,
+        "complex tensor": value.is_complex(),
+        f"tensor of type {value.dtype}": value.dtype not in PLAIN_DTYPES,
+    }
+    if kind := next((name for name, holds in kinds.items() if holds), ""):
+        return Other(kind)
     try:
         with torch._C.DisableTorchFunctionSubclass():
-            return torch.Tensor.detach(value).as_subclass(torch.Tensor).cpu().clone()
-    except Exception:  # a tensor in name only, such as a fake one
+            copy = torch.Tensor.detach(value).as_subclass(torch.Tensor).cpu().clone()
+            copy.sum().item()  # a tensor in name only has no numbers to add
+            return copy
+    except Exception:
         return Other("tensor without numbers")
 
 

@@ -21,8 +21,9 @@ class Other:
 class Call:
     """What one probe brought to light.
 
-    `output` and `again` are the values of two calls, the second of a module with other weights
-    and in eval mode: tensors, numbers, strings, None, tuples, dicts with string keys, or `Other`.
+    `output` and `again` are the values of two calls, `reloaded` of a third, in which a module has
+    other weights and is in eval mode: tensors, numbers, strings, None, tuples, dicts with string
+    keys, or `Other`.
     `error`, `second_error` and `gradient_error` are what was raised, `where` the last line that
     raised. `kept` is False if the first output changed later. `gradients[i]` maps each floating
     input (by position) and each parameter (by name) to the gradient of output i, or None.
@@ -30,6 +31,7 @@ class Call:
 
     output: Any = None
     again: Any = None
+    reloaded: Any = None
     error: str = ""
     where: str = ""
     second_error: str = ""
@@ -44,17 +46,21 @@ class Call:
 
 @dataclass(frozen=True)
 class Observation:
-    """One `Call` for each probe, or `refused`: why the answer could not be called at all."""
+    """One `Call` for each probe, or `refused`: why the answer could not be called at all.
+
+    `reads` lists the numbers and tensors outside itself that the answer reads, by name.
+    """
 
     calls: tuple[Call, ...] = ()
     refused: str = ""
+    reads: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     def save(self, path: Path) -> None:
         """Write a safetensors file whose header holds everything that is not a tensor."""
         tensors: dict[str, Tensor] = {}
         calls = [vars(call) for call in self.calls]
-        plain = _pack({"calls": calls, "refused": self.refused, "seconds": self.seconds}, tensors)
+        plain = _pack(vars(self) | {"calls": calls}, tensors)
         save_file(tensors, path, metadata={"observation": json.dumps(plain)})
 
     @classmethod

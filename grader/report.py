@@ -27,7 +27,9 @@ def title(verdict: Verdict) -> str:
 def as_text(verdict: Verdict) -> str:
     """The title, the message, and what was looked at with yes or no."""
     lines = [title(verdict)]
-    if not verdict.passed and not _untouched(verdict):
+    if _untouched(verdict):
+        lines += verdict.message.splitlines()[1:]
+    elif not verdict.passed:
         lines += ["", *([f"Step: {verdict.step}"] if verdict.step else []), verdict.message]
     if verdict.properties:
         lines += [
@@ -41,7 +43,9 @@ def as_html(verdict: Verdict) -> str:
     """The same as a box: a coloured edge, but every fact in words; panel and hints folded."""
     edge = "#1b7f5c" if verdict.passed else "#8a8a8a" if _untouched(verdict) else "#b3531b"
     parts = [f"<strong>{escape(title(verdict))}</strong>"]
-    if not verdict.passed and not _untouched(verdict):
+    if _untouched(verdict):
+        parts += [f"<div>{escape(line)}</div>" for line in verdict.message.splitlines()[1:]]
+    elif not verdict.passed:
         parts += (
             [f"<div>Step: <strong>{escape(verdict.step)}</strong></div>"] if verdict.step else []
         )
@@ -77,4 +81,4 @@ def _fold(summary: str, inside: str) -> str:
 
 
 def _untouched(verdict: Verdict) -> bool:
-    return verdict.message == "Not done yet."
+    return verdict.message.startswith("Not done yet.")

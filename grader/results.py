@@ -35,7 +35,7 @@ def results(notebook: NotebookNode, ended: str = "") -> list[Result]:
             checks |= dict.fromkeys(_CHECK.findall(cell.source), cell)
     lessons = {exercise.lesson for name in checks if (exercise := _known(name))}
     return [
-        _result(exercise.name, exercise.points, checks.get(exercise.name), ended)
+        _result(exercise.name, exercise.points, checks.get(exercise.name), notebook, ended)
         for exercise in exercises()
         if exercise.lesson in lessons
     ]
@@ -48,7 +48,24 @@ def _known(name: str):
         return None
 
 
-def _result(name: str, points: float, cell: NotebookNode | None, ended: str) -> Result:
+def _error(cell: NotebookNode) -> str:
+    """What a cell raised, in one line, or an empty string."""
+    for output in cell.get("outputs", ()):
+        if output.output_type == "error":
+            return f"{output.ename}: {output.evalue}".rstrip(": ")
+    return ""
+
+
+def _error_in_definition(name: str, notebook: NotebookNode) -> str:
+    """What the cell that defines this answer raised: its check can only say the name is missing."""
+    defines = re.compile(rf"^(def|class) {name}\b", re.MULTILINE)
+    broken = [_error(c) for c in notebook.cells if defines.search(c.source) and _error(c)]
+    return f"The cell above does not run. {broken[0]}" if broken else ""
+
+
+def _result(
+    name: str, points: float, cell: NotebookNode | None, notebook: NotebookNode, ended: str
+) -> Result:
     if cell is None:
         return Result(name, 0.0, points, f'The cell check("{name}", ...) is missing.')
     for output in cell.outputs:
@@ -56,9 +73,8 @@ def _result(name: str, points: float, cell: NotebookNode | None, ended: str) -> 
         if stored and json.loads(stored)["exercise"] == name:
             verdict = Verdict.from_json(stored)
             return Result(name, _earned(cell, points), points, verdict.message, verdict)
-    for output in cell.outputs:
-        if output.output_type == "error":
-            return Result(name, 0.0, points, f"{output.ename}: {output.evalue}")
+    if trouble := _error(cell):
+        return Result(name, 0.0, points, _error_in_definition(name, notebook) or trouble)
     return Result(name, 0.0, points, f"No result: {ended or 'the check did not run'}.")
 
 

@@ -19,8 +19,23 @@ def test_a_demo_with_a_wrong_answer_says_so_and_goes_on(capsys):
     with after("average", "mix"):
         raise ValueError("no")
     assert capsys.readouterr().out == (
-        "This cell needs a working `average` and `mix`. It raised ValueError: no\n"
+        "This cell needs the exercises `average` and `mix` to work. It raised ValueError: no\n"
     )
+
+
+def test_only_the_open_exercise_is_named(capsys):
+    def mix():
+        raise NotImplementedError
+
+    with after("average", "mix"):
+        mix()
+    assert "Do the exercise `mix` first" in capsys.readouterr().out
+
+
+def test_a_name_from_a_cell_that_was_not_run_is_not_blamed_on_the_exercise(capsys):
+    with after("average"):
+        print(not_there)  # noqa: F821
+    assert capsys.readouterr().out == "`not_there` is not there yet: run the cells above first.\n"
 
 
 def test_a_demo_that_works_just_runs(capsys):

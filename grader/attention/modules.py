@@ -11,7 +11,7 @@ from grader.probes import (
     BATCHES,
     EDGES,
     EXTREMES,
-    FLOAT32,
+    FLOAT64,
     LAYOUT,
     SQUARE,
     VALUES,
@@ -63,7 +63,7 @@ def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
         weights = {f"{name}.weight": draw(d_out, d_in) / d_in**0.5 for name in roles}
         shape = "×".join(map(str, (*lead, T, d_in)))
         return Probe(
-            f"({d_in}, {d_out}) on x {shape}",
+            f"x {shape} with sizes ({d_in}, {d_out})",
             (draw(*lead, T, d_in),),
             shows,
             init=(d_in, d_out),
@@ -71,19 +71,20 @@ def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
         )
 
     yield call((), 5, 3, 6, VALUES)
-    yield replace(call((), 5, 3, 6, VALUES), label="(3, 6) once more, on x 5×3")
+    yield replace(call((), 5, 3, 6, VALUES), label="another x 5×3 with sizes (3, 6)")
     yield call((), 19, 8, 2, VALUES)
-    yield call((), 6, 7, 3, FLOAT32).to(torch.float32)
+    yield call((), 6, 7, 3, FLOAT64).exact
     yield call((2,), 5, 7, 3, BATCHES)
-    yield call((2, 3), 6, 4, 5, BATCHES).to(torch.float32)
+    yield call((2, 3), 6, 4, 5, BATCHES)
     yield call((1, 2, 1), 4, 3, 2, BATCHES)
-    plain = call((3,), 7, 4, 5, LAYOUT)
-    yield replace(plain, args=(strided(plain.args[0]),), label=f"{plain.label}, not contiguous")
+    for plain in (call((), 7, 4, 5, LAYOUT), call((3, 2), 7, 4, 5, BATCHES)):
+        label = f"{plain.label}, not contiguous"
+        yield replace(plain, args=(strided(plain.args[0]),), label=label)
     yield call((), 4, 4, 4, SQUARE)
     yield call((3,), 3, 3, 3, SQUARE)
     yield call((), 1, 5, 2, EDGES)
     yield call((), 6, 1, 1, EDGES)
-    far = call((), 3, 2, 4, EXTREMES)
-    x = torch.tensor([[400.0, 1.0], [-390.0, 2.0], [0.5, -0.5]], dtype=torch.float64)
-    loud = replace(far, args=(x,), label="(2, 4) on an x with long vectors")
-    yield replace(loud, rtol=1e-3, gradients="finite")
+    very = torch.tensor([[400.0, 1.0], [-390.0, 2.0], [0.5, -0.5]])
+    for label, x in ("very long vectors", very), ("long vectors", 9 * draw(19, 2)):
+        far = replace(call((), 3, 2, 4, EXTREMES), args=(x,), label=f"{label} with sizes (2, 4)")
+        yield replace(far, rtol=1e-3, gradients="finite").exact

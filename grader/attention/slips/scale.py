@@ -48,6 +48,34 @@ def divided_by_root_of_d_v(scores, q, k, v):
     return scores / v.shape[-1] ** 0.5
 
 
+@slip("scale", "softmax({q} {k}ᵀ / 2) {v}")
+def divided_by_2(scores, q, k, v):
+    """You divided by 2 whatever the size: that is the root of 4, and right for d_k = 4 alone. Where
+    can your code read how long a key is?"""
+    return scores / 2
+
+
+@slip("scale", "softmax({q} {k}ᵀ / 4) {v}")
+def divided_by_4(scores, q, k, v):
+    """You divided by 4 whatever the size: that is the root of 16, and right for d_k = 16 alone.
+    Where can your code read how long a key is?"""
+    return scores / 4
+
+
+@slip("scale", "softmax({q} {k}ᵀ / 8) {v}")
+def divided_by_8(scores, q, k, v):
+    """You divided by 8 whatever the size: that is the root of 64, and right for d_k = 64 alone.
+    Where can your code read how long a key is?"""
+    return scores / 8
+
+
+@slip("scale", "softmax({q} {k}ᵀ / √2) {v}")
+def divided_by_root_of_2(scores, q, k, v):
+    """You divided by the root of 2 whatever the size, which is right for d_k = 2 alone. Where can
+    your code read how long a key is?"""
+    return scores / 2**0.5
+
+
 @slip("scale", "softmax({q} {k}ᵀ / √(length of axis 1)) {v}")
 def d_k_from_axis_1(scores, q, k, v):
     """You read d_k from axis 1. Without a batch that is the features; with one it is the tokens.

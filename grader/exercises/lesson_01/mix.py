@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
+from grader.probes import EDGES, LARGE, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "mix",
@@ -31,7 +31,7 @@ def _(draw: Draw):
     yield Probe("5×1 and 1×3", (draw(5, 1), draw(1, 3)), EDGES)
     yield Probe("1×7 and 7×3", (draw(1, 7), draw(7, 3)), EDGES)
     yield Probe("5×7 and 7×1", (draw(5, 7), draw(7, 1)), EDGES)
-    yield Probe("values near 1e5", (draw(5, 2), 1e5 * draw(2, 6)), EXTREMES)
+    yield Probe("values near 1e5", (draw(5, 2).double(), 1e5 * draw(2, 6).double()), LARGE)
 
 
 @exercise.reference

@@ -30,11 +30,13 @@ def _(draw: Draw):
     yield from usual(draw, (19, 6))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
     yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE)
-    yield Probe("the identity", (torch.eye(3, dtype=torch.float64),), EDGES)
+    yield Probe("the identity", (torch.eye(3),), EDGES)
     yield Probe("one token", (draw(1, 3),), EDGES)
     yield Probe("one feature", (draw(6, 1),), EDGES)
-    far = torch.tensor([[40.0, 1.0], [-39.0, 2.0], [0.5, -0.5]], dtype=torch.float64)
-    yield Probe("long vectors", (far,), EXTREMES, rtol=1e-3, gradients="finite")
+    far = torch.tensor([[40.0, 1.0], [-39.0, 2.0], [0.5, -0.5]])
+    near = torch.tensor([[10.0, 0.0], [9.5, 0.5], [0.0, 1.0]])
+    for label, x in ("very long vectors", far), ("scores near 100", near):
+        yield Probe(label, (x,), EXTREMES, rtol=1e-3, gradients="finite")
 
 
 @exercise.reference
@@ -89,6 +91,14 @@ def scaled_already(x):
     """You divided the scores by the root of d. That step comes in lesson 3; here the scores go
     into the softmax as they are. Which of the five steps does this exercise use?"""
     return attention(x, x, x)
+
+
+@exercise.wrong("softmax(xᵀ x) x", "score")
+def features_compared(x):
+    """Your scores compare features with features: they are (d, d), and it only runs when x is
+    square. Which product of x with itself has one row and one column per token?"""
+    weights = torch.softmax(x.transpose(-2, -1) @ x, dim=-1)
+    return weights @ x, weights
 
 
 @exercise.wrong("x softmax(xᵀ x)", "score")

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, EXTREMES, FLOAT32, LAYOUT, SQUARE, Draw, Probe, strided
+from grader.probes import EDGES, FLOAT64, LARGE, LAYOUT, SQUARE, Draw, Probe, strided
 
 exercise = Exercise(
     "query_scores",
@@ -27,12 +27,12 @@ def _(draw: Draw):
     yield Probe("other 5×3, query 1", (draw(5, 3), 1))
     yield Probe("5×3, query 0", (draw(5, 3), 0))
     yield Probe("19×2, the last query", (draw(19, 2), 18))
-    yield Probe("6×8, query 3, float32", (draw(6, 8), 3), FLOAT32).to(torch.float32)
+    yield Probe("6×8, query 3, float64", (draw(6, 8), 3), FLOAT64).exact
     yield Probe("7×2, query 4, not contiguous", (strided(draw(7, 2)), 4), LAYOUT)
     yield Probe("4×4, query 2", (draw(4, 4), 2), SQUARE)
     yield Probe("one token", (draw(1, 3), 0), EDGES)
     yield Probe("one feature", (draw(6, 1), 5), EDGES)
-    yield Probe("values near 1e5", (1e5 * draw(5, 3), 2), EXTREMES)
+    yield Probe("values near 1e5", (1e5 * draw(5, 3).double(), 2), LARGE)
 
 
 @exercise.reference
@@ -97,8 +97,8 @@ def column_as_query(x, i):
 
 @exercise.wrong("xᵀ @ x[i]", "score")
 def x_transposed(x, i):
-    """You transposed x, so features met features. It only runs when x is square. Over which axis
-    should the products be added?"""
+    """Features met features: x[i] met the columns of x, not its rows. It only runs when x is
+    square. Over which axis should the products be added?"""
     return x.T @ x[i]
 
 
@@ -132,7 +132,7 @@ def always_the_first(x, i):
 @exercise.wrong("x @ x[1], whatever i is", "score")
 def always_the_second(x, i):
     """You always used token 1, as the example in the text does. Where does i come in?"""
-    return x @ x[min(1, len(x) - 1)]
+    return x @ x[1]
 
 
 @exercise.wrong("x @ xᵀ, all queries", "score")

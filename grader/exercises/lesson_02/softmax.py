@@ -59,7 +59,7 @@ def _(draw: Draw):
     large = torch.tensor([[900.0, 930, 870], [-900, -930, -870], [-3, -3.5, -2], [0, 1e4, -1e4]])
     yield far("scores from -10000 to 10000", large.double(), 1e-3)
     yield far("scores from -10000 to 10000, float32", large, 1e-3)
-    yield far("scores near 1000", 1000 + draw(4, 3), 1e-6)
+    yield far("scores near 1000", 1000 + draw(4, 3).double(), 1e-6)
     huge = torch.tensor([[3e38, -3e38, 0], [-3e38, -1e38, -2e38]])
     yield far("scores near the limit of float32", huge, 1e-3)
 

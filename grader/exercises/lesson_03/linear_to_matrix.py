@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, FLOAT32, SQUARE, Draw, Linear, Probe
+from grader.probes import EDGES, FLOAT64, SQUARE, Draw, Linear, Probe
 
 exercise = Exercise(
     "linear_to_matrix",
@@ -25,7 +25,7 @@ exercise = Exercise(
 def _(draw: Draw):
     yield Probe("nn.Linear(5, 3)", (Linear(draw(3, 5)),))
     yield Probe("another nn.Linear(5, 3)", (Linear(draw(3, 5)),))
-    yield Probe("nn.Linear(2, 19), float32", (Linear(draw(19, 2)),), FLOAT32).to(torch.float32)
+    yield Probe("nn.Linear(2, 19), float64", (Linear(draw(19, 2)),), FLOAT64).exact
     yield Probe("nn.Linear(4, 4)", (Linear(draw(4, 4)),), SQUARE)
     yield Probe("nn.Linear(1, 6)", (Linear(draw(6, 1)),), EDGES)
 

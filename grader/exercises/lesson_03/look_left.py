@@ -97,6 +97,13 @@ def looks_right(T):
     return torch.eye(T).roll(1, dims=1), torch.eye(T)
 
 
+@exercise.wrong("token i looks at token i + 1, and the last one everywhere", "score")
+def looks_right_but_for_the_last(T):
+    """Each token looks at the one after it: the shift goes the wrong way, or the matrices are in
+    each other's place. In the scores, which of the two matrices stands for the rows?"""
+    return torch.eye(T), torch.diag(torch.ones(T - 1), diagonal=-1)
+
+
 @exercise.wrong("token i looks at token i", "score")
 def looks_at_itself(T):
     """Each token looks at itself: query i meets key i. Where must query i point to meet key i -

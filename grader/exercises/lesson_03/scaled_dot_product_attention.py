@@ -41,9 +41,9 @@ def _(draw: Draw):
     yield Probe("one feature", (draw(5, 1), draw(7, 1), draw(7, 1)), EDGES)
     q, k = torch.tensor([[600.0], [-600], [-1]]), torch.tensor([[3.0], [-3.1], [2.9]])
     options = {"rtol": 1e-3, "gradients": "finite"}
-    yield Probe("scores near 1800 and -1800", (q, k, draw(3, 2).float()), EXTREMES, **options)
-    q, k = q.double(), k.double()
-    yield Probe("scores near 1800 and -1800, float64", (q, k, draw(3, 2)), EXTREMES, **options)
+    yield Probe("scores near 1800 and -1800", (q, k, draw(3, 2)), EXTREMES, **options)
+    far = Probe("scores near 1800 and -1800, float64", (q, k, draw(3, 2)), EXTREMES, **options)
+    yield far.exact
 
 
 exercise.reference(attention)

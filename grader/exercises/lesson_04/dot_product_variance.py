@@ -35,7 +35,11 @@ def _(draw: Draw):
         yield Probe(f"sample {i}", (D_K, N, Generator(seed, used)), compare=False)
 
 
-@exercise.law("n independent products, drawn with the generator")
+@exercise.law(
+    "n independent products, drawn with the generator",
+    "How many dot products does your code make? Each of the n pairs needs a query and a key of its "
+    "own, and every draw needs generator=generator.",
+)
 def estimates_spread(outputs: dict) -> bool:
     """Estimates from 50 products spread by 20 %; from 50 × 50 pairs, or a fixed draw, far less."""
     found = [float(value) for label, value in outputs.items() if label.startswith("sample")]
@@ -104,8 +108,8 @@ def evenly_drawn(d_k, n, generator):
 
 @exercise.wrong("a variance of about 2 d_k", "score")
 def vector_with_itself(d_k, n, generator):
-    """Your variance is about twice d_k. That is what a vector gives that meets itself: its parts
-    are not independent. Are your queries and keys drawn separately?"""
+    """Your variance is about twice d_k, as it is for a vector that meets itself. What is multiplied
+    with what, and are the two drawn separately?"""
     q = torch.randn(n, d_k, generator=generator)
     return (q * q).sum(dim=-1).var().item()
 

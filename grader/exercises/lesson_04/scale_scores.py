@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import BATCHES, EDGES, EXTREMES, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, LARGE, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "scale_scores",
@@ -33,7 +33,7 @@ def _(draw: Draw):
     yield Probe("a single row of 6, d_k = 64", (draw(6), 64), BATCHES)
     yield Probe("3×2, d_k = 1", (draw(3, 2), 1), EDGES)
     yield Probe("1×1, d_k = 2", (draw(1, 1), 2), EDGES)
-    yield Probe("scores near 1e5, d_k = 5", (1e5 * draw(4, 3), 5), EXTREMES)
+    yield Probe("scores near 1e5, d_k = 5", (1e5 * draw(4, 3).double(), 5), LARGE)
 
 
 @exercise.reference
@@ -80,6 +80,18 @@ def multiplied_by_root(scores, d_k):
 def multiplied_by_d_k(scores, d_k):
     """You multiplied by d_k: the scores grew. Should the variance go up or down?"""
     return scores * d_k
+
+
+@exercise.wrong("scores / 4", "scale")
+def divided_by_4(scores, d_k):
+    """You divided by 4 whatever d_k is: right for d_k = 16 alone. Where does d_k come in?"""
+    return scores / 4
+
+
+@exercise.wrong("scores / √3", "scale")
+def divided_by_root_of_3(scores, d_k):
+    """You divided by the root of 3 whatever d_k is. Where does d_k come in?"""
+    return scores / 3**0.5
 
 
 @exercise.wrong("scores, as they were", "scale")
