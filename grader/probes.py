@@ -114,8 +114,10 @@ class Draw:
         return torch.randn(*shape, generator=self.generator)
 
     def weights(self, *shape: int) -> Tensor:
-        """Positive rows that sum to 1."""
-        return torch.softmax(self(*shape), dim=-1)
+        """Positive rows that add up to 1 exactly: multiples of 1/4096."""
+        parts = (4096 * torch.softmax(self(*shape), dim=-1)).floor().clamp(min=1)
+        rest = 4096 - parts.sum(dim=-1, keepdim=True)
+        return parts.scatter_add(-1, parts.argmax(dim=-1, keepdim=True), rest) / 4096
 
     def seed(self) -> int:
         return int(torch.randint(2**31, (), generator=self.generator))

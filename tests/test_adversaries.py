@@ -201,11 +201,11 @@ def test_another_shift_than_the_maximum_still_overflows(shift):
     [
         ("SelfAttention", Tied, "W_k.weight is the same tensor"),
         ("SelfAttention", Frozen, "No gradient reaches W_v.weight"),
-        ("SelfAttention", FusedOnce, "Two calls"),
+        ("SelfAttention", FusedOnce, "follows its weights"),
         ("average", remembered_by_shape, "the right answer for 5×3"),
         ("average", into_one_buffer, "changed by a later one"),
         ("average", WRONG["the input made to need a gradient"][1], "It changes argument 1"),
-        ("softmax", lambda s: naive(s - 100), "float32"),
+        ("softmax", lambda s: naive(s - 100), "float64 it gives the right answer"),
         ("softmax", lambda s: softmax(s.view(-1, s.shape[-1])).view(s.shape), "memory"),
         ("project", lambda x, *matrices: (x @ W for W in matrices), "round brackets"),
     ],

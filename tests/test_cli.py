@@ -54,7 +54,7 @@ def test_an_untouched_lesson_has_no_points_and_status_1(path, capsys):
     assert main(["check", str(path), "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["points"] == 0
-    assert {row["message"] for row in report["exercises"]} == {"Not done yet."}
+    assert all(row["message"].startswith("Not done yet.") for row in report["exercises"])
 
 
 def test_every_lesson_is_there_solved_and_untouched():

@@ -79,7 +79,7 @@ def test_the_output_with_the_problem_is_numbered():
 @pytest.mark.parametrize(
     ("value", "words"),
     [(None, "None"), (torch.ones(2, 3), "(2, 3)"), ((1, 2), "2 values"), ("no", "a string"),
-     (Other("ndarray"), "a ndarray"), (2.5, "a single number"), ({}, "a dict")],
+     (Other("ndarray"), "an ndarray"), (2.5, "a single number"), ({}, "a dict")],
 )  # fmt: skip
 def test_every_kind_of_value_has_a_name(value, words):
     assert words in describe(value)

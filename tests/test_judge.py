@@ -45,7 +45,8 @@ def test_an_empty_stub_is_not_done_yet_and_not_an_error():
             raise NotImplementedError
 
     verdict = grade("SelfAttention", Stub)
-    assert (verdict.points, verdict.message) == (0.0, "Not done yet.")
+    assert verdict.points == 0.0
+    assert verdict.message.startswith("Not done yet.")
 
 
 def test_a_crash_quotes_the_line_and_says_where_the_answer_is_right():
@@ -112,7 +113,7 @@ class SpyOnSecond:
 
 FAULTS = {
     "leaves its inputs unchanged": lambda s: softmax(s.add_(1)),
-    "keeps the dtype": lambda s: softmax(s).double(),
+    "the expected dtype": lambda s: softmax(s).double(),
     "full precision in float64": lambda s: softmax(s.float()).to(s.dtype),
     "finite at large scores": lambda s: torch.exp(s) / torch.exp(s).sum(-1, keepdim=True),
     "the gradient reaches every input": lambda s: softmax(s.detach()) + 0 * s,
@@ -146,17 +147,99 @@ def test_a_name_that_is_not_among_the_choices_is_quoted():
     assert "'1/sqrt(d_k) ' is none of the six names" in message
 
 
-def test_points_are_never_more_than_the_share_of_what_holds():
-    verdict = grade("softmax", FAULTS["keeps the dtype"])
-    held = sum(properties(verdict).values())
-    assert verdict.points <= 3 * held / len(verdict.properties)
+def test_each_property_that_fails_costs_a_quarter_of_the_points():
+    verdict = grade("softmax", FAULTS["the expected dtype"])
+    assert len(failed(verdict)) == 1
+    assert verdict.points == 3 * 3 / 4
     assert type(verdict.points) is float
+
+
+def test_a_known_mistake_is_named_beside_a_crash_elsewhere():
+    def unscaled_without_a_batch(q, k, v):
+        weights = torch.softmax(torch.mm(q, k.t()), dim=-1)
+        return weights @ v, weights
+
+    verdict = grade("scaled_dot_product_attention", unscaled_without_a_batch)
+    assert verdict.misconception == "not_scaled"
+    assert "Besides, on a batch of 2" in verdict.message
+
+
+def test_a_known_mistake_is_named_though_it_overflows():
+    verdict = grade("softmax", lambda s: torch.exp(s) / torch.exp(s).sum())
+    assert verdict.misconception == "over_everything"
+
+
+def test_a_table_in_float32_costs_float64_and_no_more():
+    def answer(x):
+        triangle = torch.ones(x.shape[-2], x.shape[-2]).tril()
+        return triangle / triangle.sum(-1, keepdim=True) @ x
+
+    verdict = grade("running_average", answer)
+    assert "right values in float64" in failed(verdict)
+    assert properties(verdict)["right values"]
+    assert "dtype=x.dtype" in verdict.message
+
+
+class FixedScale(nn.Module):
+    def __init__(self, embedding_size, head_size):
+        super().__init__()
+        self.query, self.key, self.value = (
+            nn.Linear(embedding_size, head_size, bias=False) for _ in range(3)
+        )
+
+    def forward(self, x):
+        scores = self.query(x) @ self.key(x).mT / 3.3
+        return torch.softmax(scores, dim=-1) @ self.value(x)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_wrong_module_that_repeats_itself_is_not_said_to_vary(seed):
+    verdict = grade("Head", FixedScale, seed=seed)
+    assert properties(verdict)["the same answer on every call"]
+    assert "Two calls" not in verdict.message
+
+
+T = 6
+
+
+def test_numbers_read_from_the_notebook_are_pointed_at():
+    verdict = grade("average", lambda x: x.sum(-2, keepdim=True).expand_as(x) / T)
+    assert "reads `T` from the notebook" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda x: average(x) * 3, "Every number is 3 times the right one."),
+        (
+            lambda x: torch.cat([average(x)[..., :1, :], x[..., 1:, :]], -2),
+            "The first row is right.",
+        ),
+    ],
+)
+def test_the_part_that_is_right_is_named(answer, words):
+    assert words in grade("average", answer).message
+
+
+def average(x):
+    return x.mean(-2, keepdim=True).expand_as(x)
+
+
+def test_the_output_that_is_right_is_named():
+    verdict = grade(
+        "scaled_dot_product_attention",
+        lambda q, k, v: (
+            nn.functional.scaled_dot_product_attention(q, k, v),
+            torch.softmax(q @ k.mT, -1) * 2,
+        ),
+    )
+    assert "Output 1 is right by itself." in verdict.message
 
 
 def test_wrong_plain_values_earn_nothing_however_tidy_the_rest_is():
     verdict = grade("softmax", lambda s: torch.zeros_like(s) + s * 0)
     assert verdict.points == 0
-    assert properties(verdict)["keeps the dtype"]
+    assert properties(verdict)["the expected dtype"]
 
 
 @pytest.mark.parametrize(

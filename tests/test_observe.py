@@ -18,7 +18,13 @@ from grader.observe import observe
 from grader.probes import Draw, Generator, Linear, Probe, strided
 from grader.record import Observation, Other
 
-draw = Draw(1)
+DRAW = Draw(1)
+
+
+def draw(*shape):
+    return DRAW(*shape).double()
+
+
 TWO = (Probe("small", (draw(3, 2),)), Probe("large", (draw(5, 4),)))
 
 

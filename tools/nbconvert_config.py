@@ -8,7 +8,6 @@ c.ExecutePreprocessor.enabled = True
 c.ExecutePreprocessor.timeout = 300
 c.ExecutePreprocessor.record_timing = False
 c.ExecutePreprocessor.store_widget_state = False
-c.ExecutePreprocessor.coalesce_streams = True
 
 # Of the metadata only what nbgrader, nbval and a kernel need.
 c.ClearMetadataPreprocessor.enabled = True
