@@ -1,8 +1,10 @@
 """Runs an untrusted answer on the probes and records what came back. It knows no right answer."""
 
+import dis
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -74,14 +76,19 @@ def _refusal(answer: Any, probes: tuple[Probe, ...]) -> str:
 
 def _reads(answer: Any) -> tuple[str, ...]:
     """The notebook's numbers and tensors that a function, or a class's methods, read by name."""
-    functions = [answer, *(vars(answer).values() if isinstance(answer, type) else ())]
-    found = {}
-    for function in functions:
-        code, world = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-        for name in getattr(code, "co_names", ()):
-            if type(world.get(name)) in (int, float, Tensor):
-                found[name] = name
-    return tuple(sorted(found))
+    members = vars(answer).values() if isinstance(answer, type) else [answer]
+    return tuple(
+        sorted(
+            {
+                step.argval
+                for function in members
+                if isinstance(function, FunctionType)
+                for step in dis.get_instructions(function)
+                if step.opname == "LOAD_GLOBAL"
+                and type(function.__globals__.get(step.argval)) in (int, float, Tensor)
+            }
+        )
+    )
 
 
 def _guarded(step: Callable, *args: Any, slot: str) -> Any:

@@ -202,6 +202,11 @@ def test_a_wrong_module_that_repeats_itself_is_not_said_to_vary(seed):
 T = 6
 
 
+def test_an_attribute_of_that_name_is_not_taken_for_a_number_of_the_notebook():
+    verdict = grade("average", lambda x: x.T.T)
+    assert "notebook" not in verdict.message
+
+
 def test_numbers_read_from_the_notebook_are_pointed_at():
     verdict = grade("average", lambda x: x.sum(-2, keepdim=True).expand_as(x) / T)
     assert "reads `T` from the notebook" in verdict.message
