@@ -99,7 +99,7 @@ class Evidence:
             yield from ((f"argument {name} is kept", False) for name in call.changed)
         repeats = not call.second_error and call.kept
         yield REPEAT, repeats and close(call.again, call.output, *ROUNDING[torch.float32])
-        if probe.init is not None and probe.rtol is None and self.right and not call.gradient_error:
+        if self.right and call.reloaded is not None and probe.init and probe.rtol is None:
             yield WEIGHTS, self._agree(call.reloaded, want.reloaded)
         if probe.watched:
             yield BY_HAND, not self.exercise.forbidden & set(call.operations)

@@ -185,12 +185,13 @@ def _detail(label: str, evidence: list[Evidence]) -> str:
 
 
 def _about_gradients(evidence: list[Evidence]) -> str:
+    for e in evidence:
+        if e.call.gradient_error:
+            return f"With inputs that need a gradient your code raised {e.call.gradient_error}."
     plain = [set(e.without_gradient) for e in evidence if e.right and e.probe.shows == VALUES]
     if always := sorted(set.intersection(*plain) if plain else ()):
         return f"No gradient reaches {', '.join(always)}."
     for e in evidence:
-        if e.call.gradient_error:
-            return f"With inputs that need a gradient your code raised {e.call.gradient_error}."
         if GRADIENTS in e.faults:
             found = [g for each in e.call.gradients for g in each.values() if g is not None]
             finite = all(g.isfinite().all() for g in found)

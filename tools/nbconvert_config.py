@@ -13,3 +13,7 @@ c.ExecutePreprocessor.store_widget_state = False
 c.ClearMetadataPreprocessor.enabled = True
 c.ClearMetadataPreprocessor.preserve_cell_metadata_mask = {"nbgrader", "tags"}
 c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {"kernelspec", ("language_info", "name")}
+
+# What a cell prints is one output, however it arrived.
+c.CoalesceStreamsPreprocessor.enabled = True
+c.NotebookExporter.preprocessors = ["nbconvert.preprocessors.CoalesceStreamsPreprocessor"]
