@@ -15,7 +15,7 @@ from grader.evidence import (
     Evidence,
 )
 from grader.exercise import Mistake
-from grader.probes import BATCHES, EDGES, EXTREMES, FLOAT64, LARGE, LAYOUT, SQUARE, VALUES
+from grader.probes import BATCHES, BESIDES, EDGES, EXTREMES, FLOAT64, LARGE, LAYOUT, SQUARE, VALUES
 
 QUESTIONS = {
     BATCHES: "Which of your axes are counted from the front? Counted from the back, -1 and -2 mean "
@@ -48,16 +48,20 @@ def known(mistakes: list[Mistake], evidence: list[Evidence]) -> str:
         parts = ["Your answer equals more than one known mistake: here they are all the same."]
         parts += [f"\nWhat you may have computed: {m.formula}\n{m.text}" for m in mistakes]
     compared = [e for e in evidence if e.probe.compare]
-    wrong = [e for e in compared if e.well_formed and not e.right and e.has_numbers]
-    if wrong:
-        worst = max(wrong, key=_difference)
+    off = [e for e in compared if e.well_formed and not e.right and e.has_numbers]
+    plain = [e for e in off if e.probe.shows not in BESIDES]
+    if off and PARAMETERS not in off[0].faults:
+        worst = max(plain or off, key=_difference)
         label = worst.probe.label
         parts.append(
             f"How we know: on {label}, your numbers are those of this formula, and {_away(worst)}."
         )
     crashed = [e for e in compared if e.call.error]
-    if crashed and wrong:
+    if crashed and (plain or not off):
         parts.append(f"Besides, on {crashed[0].probe.label}, it raised {crashed[0].call.error}.")
+    endless = [e for e in off if e not in plain and not all_finite(e.call.output)]
+    if plain and endless:
+        parts.append(f"Besides, on {endless[0].probe.label}, NaN or infinity came back.")
     return "\n".join(parts)
 
 
@@ -122,10 +126,11 @@ def _part(wrong: Evidence) -> str:
     got, want = wrong.call.output, wrong.want.output
     if isinstance(want, tuple):
         right = [i for i, (g, w) in enumerate(zip(got, want, strict=True), 1) if near(g, w)]
-        return f"Output {' and '.join(map(str, right))} is right by itself." if right else ""
+        return f"Output {right[0]} is right by itself." if len(right) == 1 else ""
     if not isinstance(want, Tensor):
         return ""
-    if (factor := common_factor(got, want)) is not None:
+    factor = common_factor(got, want)
+    if factor is not None and 0.01 < abs(factor) < 1000 and abs(factor - 1) > 0.01:
         return f"Every number is {factor:.3g} times the right one."
     if want.dim() > 1 and len(want) > 2:
         for name, index in ("first", 0), ("last", -1):
@@ -137,7 +142,8 @@ def _part(wrong: Evidence) -> str:
 def _question(wrong: Evidence, evidence: list[Evidence]) -> str:
     """What to think about, from the property that the first wrong input shows."""
     others = [e for e in evidence if e is not wrong and e.right and e.has_numbers]
-    given = next((e for e in others if not wrong.call.error and e.same_as(wrong.call)), None)
+    asked = wrong.probe.shows == VALUES and not wrong.call.error
+    given = next((e for e in others if asked and e.same_as(wrong.call)), None)
     if given:
         return f"It is the right answer for {given.probe.label}. {QUESTIONS[REPEAT]}"
     if "view size is not compatible" in wrong.call.error:

@@ -75,7 +75,7 @@ def _refusal(answer: Any, probes: tuple[Probe, ...]) -> str:
 
 
 def _reads(answer: Any) -> tuple[str, ...]:
-    """The notebook's numbers and tensors that a function, or a class's methods, read by name."""
+    """The notebook's whole numbers and tensors that a function or a class's methods read."""
     members = vars(answer).values() if isinstance(answer, type) else [answer]
     return tuple(
         sorted(
@@ -85,7 +85,7 @@ def _reads(answer: Any) -> tuple[str, ...]:
                 if isinstance(function, FunctionType)
                 for step in dis.get_instructions(function)
                 if step.opname == "LOAD_GLOBAL"
-                and type(function.__globals__.get(step.argval)) in (int, float, Tensor)
+                and type(function.__globals__.get(step.argval)) in (int, Tensor)
             }
         )
     )

@@ -202,6 +202,41 @@ def test_a_wrong_module_that_repeats_itself_is_not_said_to_vary(seed):
 T = 6
 
 
+@pytest.mark.parametrize("normalise", [torch.exp, lambda s: torch.exp(s) / torch.exp(s).sum()])
+def test_the_number_that_shows_a_mistake_is_from_plain_inputs(normalise):
+    message = grade("softmax", normalise).message
+    (sentence,) = [line for line in message.splitlines() if line.startswith("How we know")]
+    assert "NaN" not in sentence
+    assert "Besides, on scores" in message
+
+
+def test_a_factor_near_1_is_not_called_one():
+    assert "Every number" not in grade("average", lambda x: average(x) * 1.0005).message
+
+
+def test_float32_inside_a_jacobian_is_noticed():
+    def answer(w):
+        u = w.float()
+        return (torch.diag_embed(u) - u[..., :, None] * u[..., None, :]).to(w.dtype)
+
+    assert failed(grade("softmax_jacobian", answer)) == ["full precision in float64"]
+
+
+class BiasedAndWrong(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_q, self.W_k, self.W_v = (nn.Linear(d_in, d_out) for _ in range(3))
+
+    def forward(self, x):
+        return torch.zeros_like(self.W_v(x))
+
+
+def test_a_module_known_by_its_parameters_is_told_nothing_about_its_numbers():
+    verdict = grade("SelfAttention", BiasedAndWrong)
+    assert verdict.misconception == "with_bias"
+    assert "How we know" not in verdict.message
+
+
 def test_an_attribute_of_that_name_is_not_taken_for_a_number_of_the_notebook():
     verdict = grade("average", lambda x: x.T.T)
     assert "notebook" not in verdict.message

@@ -85,15 +85,15 @@ def columns_as_vectors(d_k, n, generator):
 
 @exercise.wrong("a variance of about 1, whatever d_k is", "scale")
 def variance_of_one(d_k, n, generator):
-    """Your variance is about 1 whatever d_k is. Either the products were not added up before the
-    variance was taken, or they were already divided by a root. What is a dot product made of?"""
+    """Your variance is about 1 whatever d_k is. That happens when the products are not added up
+    before the variance is taken, or are divided by a root. What is a dot product made of?"""
     q, k = torch.randn(2, n, d_k, generator=generator)
     return (q * k).var().item()
 
 
-@exercise.wrong("the standard deviation, about √d_k", "scale")
+@exercise.wrong("a value of about √d_k", "scale")
 def standard_deviation(d_k, n, generator):
-    """You returned the standard deviation, which is about the root of d_k. How do the standard
+    """Your value is about the root of d_k, as the standard deviation is. How do the standard
     deviation and the variance hang together?"""
     return variance_of_sums(d_k, n, generator) ** 0.5
 

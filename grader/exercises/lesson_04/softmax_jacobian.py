@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, SQUARE, Draw, Probe, usual
+from grader.probes import EDGES, FLOAT64, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "softmax_jacobian",
@@ -27,6 +27,8 @@ exercise = Exercise(
 def _(draw: Draw):
     yield from usual(draw, (5,), make=draw.weights)
     yield from usual(draw, (19,), make=draw.weights)
+    ordinary = torch.softmax(draw(7).double(), dim=-1)  # not exact in float32
+    yield Probe("a row of 7, float64", (ordinary,), FLOAT64)
     yield Probe("a batch of 4, rows of 4", (draw.weights(4, 4),), SQUARE)
     yield Probe("one token", (draw.weights(1),), EDGES)
     hard = torch.tensor([[0.0, 1.0, 0.0], [0.25, 0.0, 0.75]], dtype=torch.float64)
