@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.compare import ROUNDING, close, dtypes, structure_problem
+from grader.compare import ROUNDING, close, dtypes, near, structure_problem
 from grader.exercise import Exercise
 from grader.probes import VALUES, Linear, Probe
 from grader.record import Call
@@ -98,7 +98,7 @@ class Evidence:
             yield INPUTS, not call.changed
             yield from ((f"argument {name} is kept", False) for name in call.changed)
         repeats = not call.second_error and call.kept
-        yield REPEAT, repeats and close(call.again, call.output, *ROUNDING[torch.float32])
+        yield REPEAT, repeats and near(call.again, call.output)
         if self.right and call.reloaded is not None and probe.init and probe.rtol is None:
             yield WEIGHTS, self._agree(call.reloaded, want.reloaded)
         if probe.watched:

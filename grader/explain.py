@@ -68,7 +68,6 @@ def known(mistakes: list[Mistake], evidence: list[Evidence]) -> str:
 def unknown(failed: list[str], evidence: list[Evidence], reads: tuple[str, ...]) -> str:
     """For an answer that equals nothing known: what keeps it from being right, plainest first."""
     compared = [e for e in evidence if e.probe.compare]
-    globals_read = _reads(reads)
     if PARAMETERS in failed and (found := _parameters(compared)):
         return found
     if REPEAT in failed:
@@ -88,7 +87,7 @@ def unknown(failed: list[str], evidence: list[Evidence], reads: tuple[str, ...])
     return _join(
         say(wrong, compared),
         f"On {fine.probe.label} it gives the right answer." if fine else "",
-        globals_read,
+        _reads(reads),
         _question(wrong, compared) if fine or say is _numbers else "",
         "It also uses the library's softmax, which this exercise does without."
         if BY_HAND in failed

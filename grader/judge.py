@@ -9,11 +9,9 @@ from grader.exercise import Exercise, Mistake
 from grader.observe import observe
 from grader.probes import BESIDES, VALUES
 from grader.record import Call, Observation
-from grader.verdict import Verdict
+from grader.verdict import NOT_DONE, Verdict
 
-NOT_DONE = (
-    "Not done yet.\nThe line raise NotImplementedError is still there: put your code in its place."
-)
+STUB_LEFT = "The line raise NotImplementedError is still there: put your code in its place."
 
 
 def judge(exercise: Exercise, observation: Observation, seed: int = 0) -> Verdict:
@@ -22,7 +20,7 @@ def judge(exercise: Exercise, observation: Observation, seed: int = 0) -> Verdic
     if observation.refused:
         return verdict(points=0.0, message=f"This cannot be checked: {observation.refused}")
     if all(_is_stub(call) for call in observation.calls):
-        return verdict(points=0.0, message=NOT_DONE)
+        return verdict(points=0.0, message=f"{NOT_DONE}\n{STUB_LEFT}")
     evidence = gather(exercise, observation.calls, seed)
     properties = tuple(_properties(exercise, evidence))
     verdict = partial(verdict, properties=properties)

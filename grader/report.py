@@ -19,7 +19,7 @@ def show(verdict: Verdict) -> None:
 
 def title(verdict: Verdict) -> str:
     """One line: `title(Verdict("mix", 2.0, 2.0))` -> 'mix: right, 2 of 2 points'."""
-    word = "right" if verdict.passed else "not done yet" if _untouched(verdict) else "not yet"
+    word = "right" if verdict.passed else "not done yet" if verdict.untouched else "not yet"
     points = f"{verdict.points:g} of {verdict.max_points:g}"
     return f"{verdict.exercise}: {word}, {points} point{'s' if verdict.max_points != 1 else ''}"
 
@@ -27,7 +27,7 @@ def title(verdict: Verdict) -> str:
 def as_text(verdict: Verdict) -> str:
     """The title, the message, and what was looked at with yes or no."""
     lines = [title(verdict)]
-    if _untouched(verdict):
+    if verdict.untouched:
         lines += verdict.message.splitlines()[1:]
     elif not verdict.passed:
         lines += ["", *([f"Step: {verdict.step}"] if verdict.step else []), verdict.message]
@@ -41,9 +41,9 @@ def as_text(verdict: Verdict) -> str:
 
 def as_html(verdict: Verdict) -> str:
     """The same as a box: a coloured edge, but every fact in words; panel and hints folded."""
-    edge = "#1b7f5c" if verdict.passed else "#8a8a8a" if _untouched(verdict) else "#b3531b"
+    edge = "#1b7f5c" if verdict.passed else "#8a8a8a" if verdict.untouched else "#b3531b"
     parts = [f"<strong>{escape(title(verdict))}</strong>"]
-    if _untouched(verdict):
+    if verdict.untouched:
         parts += [f"<div>{escape(line)}</div>" for line in verdict.message.splitlines()[1:]]
     elif not verdict.passed:
         parts += (
@@ -78,7 +78,3 @@ def as_html(verdict: Verdict) -> str:
 
 def _fold(summary: str, inside: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
-
-
-def _untouched(verdict: Verdict) -> bool:
-    return verdict.message.startswith("Not done yet.")

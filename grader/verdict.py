@@ -3,6 +3,8 @@
 import json
 from dataclasses import asdict, dataclass
 
+NOT_DONE = "Not done yet."
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -26,6 +28,11 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return self.points == self.max_points
+
+    @property
+    def untouched(self) -> bool:
+        """Nothing but the empty stub was there to judge."""
+        return self.message.startswith(NOT_DONE)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False)

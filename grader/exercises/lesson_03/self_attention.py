@@ -30,8 +30,7 @@ def _(draw: Draw):
     yield from module_probes(draw, _ROLES)
 
 
-self_attention_reference = attention_module(attention, _ROLES)
-exercise.reference(self_attention_reference)
+exercise.reference(attention_module(attention, _ROLES))
 exercise.twin(attention_module(attention_in_loops, _ROLES))
 
 
