@@ -1,4 +1,4 @@
-"""The command line: `grader check NOTEBOOK [--json]`."""
+"""The command line: `grader check NOTEBOOK [--json]` and `grader explain EXERCISE [MISTAKE]`."""
 
 import argparse
 import json
@@ -7,26 +7,47 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.progress import Progress
 from rich.table import Table
 
+from grader.catalogue import UnknownMistake, about_exercise, about_mistake, mistake_of
+from grader.exercises import UnknownExercise, find
 from grader.results import Result, results
 from grader.runtime.notebook import NotANotebook, read_notebook, run_notebook
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; the result is the exit status: 0 full points, 1 fewer, 2 cannot be done."""
-    parser = argparse.ArgumentParser(prog="grader", description="Checks the course's notebooks.")
+    parser = argparse.ArgumentParser(
+        prog="grader", description="Checks the course's notebooks and explains its mistakes."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     check = commands.add_parser("check", help="run one notebook and say what each exercise earns")
     check.add_argument("notebook", type=Path)
     check.add_argument("--json", action="store_true", help="print the verdicts as JSON instead")
+    explain = commands.add_parser("explain", help="list an exercise's known mistakes, or tell one")
+    explain.add_argument("exercise")
+    explain.add_argument("mistake", nargs="?")
     options = parser.parse_args(arguments)
     try:
+        if options.command == "explain":
+            return explain_mistakes(options.exercise, options.mistake)
         return check_notebook(options.notebook, options.json)
-    except NotANotebook as error:
+    except (NotANotebook, UnknownExercise, UnknownMistake) as error:
         print(error, file=sys.stderr)
         return 2
+
+
+def explain_mistakes(name: str, mistake: str | None) -> int:
+    """Print an exercise with its known mistakes, or one of them in full."""
+    exercise = find(name)
+    if mistake:
+        text = about_mistake(exercise, mistake_of(exercise, mistake))
+    else:
+        text = about_exercise(exercise)
+    Console().print(Markdown(text))
+    return 0
 
 
 def check_notebook(path: Path, as_json: bool) -> int:

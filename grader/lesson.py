@@ -4,6 +4,10 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from IPython.display import Markdown, display
+
+from grader.catalogue import real_bugs
+
 
 @contextmanager
 def after(*exercises: str) -> Iterator[None]:
@@ -23,6 +27,14 @@ def after(*exercises: str) -> Iterator[None]:
     except Exception as error:  # a wrong answer must not stop Run All
         needed = _listed(exercises)
         print(f"This cell needs {needed} to work. It raised {type(error).__name__}: {error}")
+
+
+def museum(lesson: str) -> None:
+    """Show where the mistakes of a lesson were met in the open, with links to read on.
+
+    Example: `museum("03-query-key-value")`
+    """
+    display(Markdown(real_bugs(lesson)))
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

@@ -22,12 +22,11 @@ MOST_OUTPUTS = 64
 STOPPED = "it was interrupted before it came to an end. Is there a loop that never ends?"
 
 
-def observe(answer: Any, probes: tuple[Probe, ...], *, once: bool = False) -> Observation:
+def observe(answer: Any, probes: tuple[Probe, ...]) -> Observation:
     """Call the answer on copies of every probe's inputs; raises nothing, prints nothing.
 
     Every probe is called again in reverse order, so that an answer that remembers earlier
-    calls, or shares something between instances, gives itself away; then for gradients. With
-    `once` only the first calls are made.
+    calls, or shares something between instances, gives itself away; then for gradients.
     Example: `observe(torch.exp, (Probe("one", (torch.zeros(3),)),)).calls[0].output` -> ones
     """
     if refused := _refusal(answer, probes):
@@ -36,20 +35,26 @@ def observe(answer: Any, probes: tuple[Probe, ...], *, once: bool = False) -> Ob
     facts: list[dict[str, Any]] = [{} for _ in probes]
     try:
         with quiet(), fresh_state():
-            _run(answer, list(zip(probes, facts, strict=True)), once)
+            _run(answer, list(zip(probes, facts, strict=True)))
     except KeyboardInterrupt:  # the stop button, or a time limit
         return Observation(refused=STOPPED)
     seconds = time.perf_counter() - start
     return Observation(tuple(Call(**fact) for fact in facts), reads=_reads(answer), seconds=seconds)
 
 
-def _run(answer: Callable, todo: list[tuple[Probe, dict[str, Any]]], once: bool) -> None:
+def first_call(kernel: Callable, probe: Probe) -> Call:
+    """A kernel of ours on one probe, one call and no more, with the noise it makes."""
+    fact: dict[str, Any] = {}
+    target = _guarded(_prepare, kernel, probe, fact, slot="error")
+    _guarded(_first_call, target, probe, fact, slot="error")
+    return Call(**fact)
+
+
+def _run(answer: Callable, todo: list[tuple[Probe, dict[str, Any]]]) -> None:
     """Make every instance before the first call, then go forwards, backwards and for gradients."""
     targets = [_guarded(_prepare, answer, probe, fact, slot="error") for probe, fact in todo]
     ready = [(t, probe, fact) for t, (probe, fact) in zip(targets, todo, strict=True) if t]
     results = [_guarded(_first_call, *each, slot="error") for each in ready]
-    if once:
-        return
     for each, result in zip(ready, results, strict=True):
         _guarded(_look_back, result, each[-1], slot="second_error")
     for each in reversed(ready):

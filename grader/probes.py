@@ -62,6 +62,7 @@ class Probe:
     class is also given `weights`, by name. `rtol` and `atol` replace the usual tolerance;
     `gradients` says what is asked of them: "right", "finite" or "none". `compare=False` records
     the output for an exercise's own laws only; `watched` notes which of torch's operations ran.
+    `base` is the label of the probe that a law made this one from.
     Example: `Probe("no batch", (draw(5, 3),))`
     """
 
@@ -75,6 +76,7 @@ class Probe:
     gradients: str = "right"
     compare: bool = True
     watched: bool = False
+    base: str = ""
 
     @property
     def dtype(self) -> torch.dtype | None:

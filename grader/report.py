@@ -1,19 +1,25 @@
 """Formats a verdict: HTML for the notebook, plain text for everything else."""
 
+import re
 from html import escape
 
 from IPython import get_ipython
 from IPython.display import display
 
-from grader.verdict import Verdict
+from grader.hints import rungs
+from grader.judge.words import LABELS
+from grader.verdict import Comparison, Verdict
+
+_LABEL = re.compile(rf"^({'|'.join(LABELS)}): ")
 
 
 def show(verdict: Verdict) -> None:
     """Display the verdict in a notebook, print it elsewhere."""
+    hints = rungs(verdict)
     if get_ipython() is None:
-        print(as_text(verdict))
+        print(as_text(verdict, hints))
         return
-    content = {"text/plain": as_text(verdict), "text/html": as_html(verdict)}
+    content = {"text/plain": as_text(verdict, hints), "text/html": as_html(verdict, hints)}
     display(content, raw=True, metadata={"verdict": verdict.to_json()})
 
 
@@ -24,57 +30,106 @@ def title(verdict: Verdict) -> str:
     return f"{verdict.exercise}: {word}, {points} point{'s' if verdict.max_points != 1 else ''}"
 
 
-def as_text(verdict: Verdict) -> str:
-    """The title, the message, and what was looked at with yes or no."""
+def as_text(verdict: Verdict, hints: int = 0) -> str:
+    """Title, message, numbers, what was looked at with yes or no, and the hints that are open."""
     lines = [title(verdict)]
     if verdict.untouched:
         lines += verdict.message.splitlines()[1:]
     elif not verdict.passed:
         lines += ["", *([f"Step: {verdict.step}"] if verdict.step else []), verdict.message]
+    if verdict.comparison:
+        lines += ["", *_numbers_in_lines(verdict.comparison)]
     if verdict.properties:
-        lines += [
-            "",
-            *(f"  {'yes' if held else 'NO ':3}  {label}" for label, held in verdict.properties),
-        ]
+        held = [f"  {'yes' if held else 'NO ':3}  {label}" for label, held in verdict.properties]
+        lines += ["", *held, *([f"Points: {verdict.because}"] if verdict.because else [])]
+    lines += [f"{name}: {hint}" for name, hint in _open_hints(verdict, hints)]
     return "\n".join(lines)
 
 
-def as_html(verdict: Verdict) -> str:
+def as_html(verdict: Verdict, hints: int = 0) -> str:
     """The same as a box: a coloured edge, but every fact in words; panel and hints folded."""
     edge = "#1b7f5c" if verdict.passed else "#8a8a8a" if verdict.untouched else "#b3531b"
     parts = [f"<strong>{escape(title(verdict))}</strong>"]
     if verdict.untouched:
         parts += [f"<div>{escape(line)}</div>" for line in verdict.message.splitlines()[1:]]
     elif not verdict.passed:
-        parts += (
-            [f"<div>Step: <strong>{escape(verdict.step)}</strong></div>"] if verdict.step else []
-        )
-        parts += [
-            f"<p style='margin:.5em 0'>{escape(paragraph).replace(chr(10), '<br>')}</p>"
-            for paragraph in verdict.message.split("\n\n")
-        ]
+        step = f"<div>Step: <strong>{escape(verdict.step)}</strong></div>" if verdict.step else ""
+        lines = (_labelled(line) for line in verdict.message.splitlines())
+        parts.append(step + "".join(f"<div style='margin:.3em 0'>{line}</div>" for line in lines))
+    if verdict.comparison:
+        parts.append(_picture(verdict.comparison))
     if verdict.properties:
-        held = sum(held for _, held in verdict.properties)
-        rows = "".join(
-            f"<li>{'yes' if held else '<strong>no</strong>'} – {escape(label)}</li>"
-            for label, held in verdict.properties
-        )
-        parts.append(
-            _fold(
-                f"What was looked at: {held} of {len(verdict.properties)} hold",
-                f"<ul style='margin:.2em 0'>{rows}</ul>",
-            )
-        )
-    parts += [
-        _fold(f"Hint {i} of {len(verdict.hints)}", escape(hint))
-        for i, hint in enumerate(verdict.hints, start=1)
+        parts.append(_panel(verdict))
+    parts += [_fold(name, escape(hint)) for name, hint in _open_hints(verdict, hints)]
+    if hints and hints < len(verdict.hints):
+        parts.append("<div>If the same mistake comes back, one more hint opens.</div>")
+    box = f"border-left:4px solid {edge};padding:.3em .8em;margin:.3em 0"
+    return f"<div style='{box}'>{''.join(parts)}</div>"
+
+
+def _labelled(line: str) -> str:
+    """A line of the message, its label in bold."""
+    return _LABEL.sub(lambda label: f"<strong>{label[1]}:</strong> ", escape(line, quote=False))
+
+
+def _open_hints(verdict: Verdict, hints: int) -> list[tuple[str, str]]:
+    return [
+        (f"Hint {i} of {len(verdict.hints)}", hint)
+        for i, hint in enumerate(verdict.hints[:hints], start=1)
     ]
-    return (
-        f"<div style='border-left:4px solid {edge};padding:.3em .8em;margin:.3em 0'>"
-        + "".join(parts)
-        + "</div>"
+
+
+def _panel(verdict: Verdict) -> str:
+    held = sum(held for _, held in verdict.properties)
+    rows = "".join(
+        f"<li>{'yes' if held else '<strong>no</strong>'} – {escape(label)}</li>"
+        for label, held in verdict.properties
     )
+    because = f"<div>Points: {escape(verdict.because)}</div>" if verdict.because else ""
+    summary = f"What was looked at: {held} of {len(verdict.properties)} hold"
+    return _fold(summary, f"<ul style='margin:.2em 0'>{rows}</ul>{because}")
 
 
 def _fold(summary: str, inside: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
+
+
+# -- numbers to look at ---------------------------------------------------------------------------
+
+
+def _sides(comparison: Comparison) -> dict[str, tuple]:
+    """`{"yours": rows, "right": rows, "difference": rows}`"""
+    pairs = zip(comparison.yours, comparison.right, strict=True)
+    difference = tuple(tuple(y - r for y, r in zip(*pair, strict=True)) for pair in pairs)
+    return {"yours": comparison.yours, "right": comparison.right, "difference": difference}
+
+
+def _where(comparison: Comparison) -> str:
+    return f"{(comparison.part or 'result').capitalize()} on {comparison.probe}"
+
+
+def _numbers_in_lines(comparison: Comparison) -> list[str]:
+    sides = _sides(comparison)
+    rows = zip(*sides.values(), strict=True)
+    lines = (" | ".join(" ".join(f"{v:7.3g}" for v in part) for part in row) for row in rows)
+    return [f"{' | '.join(sides)}: {_where(comparison)}", *lines]
+
+
+def _picture(comparison: Comparison) -> str:
+    """The picture with its alt text, and folded below it the numbers as tables."""
+    from grader.figures.heat import heatmaps_as_html  # matplotlib is slow to import
+
+    sides = _sides(comparison)
+    tables = "".join(_table(name, rows) for name, rows in sides.items())
+    picture = heatmaps_as_html(sides, title=_where(comparison))
+    return f"<div>{picture}</div>" + _fold("The numbers as tables", tables)
+
+
+def _table(name: str, rows: tuple) -> str:
+    cells = "".join(
+        f"<tr><th scope='row'>row {i}</th>"
+        + "".join(f"<td>{value:.3g}</td>" for value in row)
+        + "</tr>"
+        for i, row in enumerate(rows)
+    )
+    return f"<table><caption>{name}</caption>{cells}</table>"

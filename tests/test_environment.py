@@ -43,7 +43,7 @@ def conda_packages():
 
 
 def targets():
-    return re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE)
+    return re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE)
 
 
 def test_conda_and_pip_are_asked_for_the_same_packages_in_the_same_ranges():
@@ -81,11 +81,11 @@ def test_ruff_has_one_version_everywhere():
 def test_make_help_lists_every_target():
     command = ["make", "--no-print-directory", "help"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.findall(r"^make ([a-z]+) +\S", printed.stdout, re.MULTILINE) == targets()
+    assert re.findall(r"^make ([a-z-]+) +\S", printed.stdout, re.MULTILINE) == targets()
 
 
 def test_every_make_command_of_the_readme_exists():
-    commands = re.findall(r"(?:`|^    )make ([a-z ]+?)(?=`| *#|$)", text("README.md"), re.MULTILINE)
+    commands = re.findall(r"(?:`|^    )make ([a-z -]+?)(?=`| *#|$)", text("README.md"), re.MULTILINE)
     assert commands
     assert {target for command in commands for target in command.split()} <= set(targets())
 
@@ -103,5 +103,5 @@ def test_the_readme_has_a_line_for_every_folder():
     assert set(re.findall(r"^- `(\w+)/`", text("README.md"), re.MULTILINE)) == folders - ignored
 
 
-def test_the_readme_can_be_read_in_two_minutes():
-    assert len(text("README.md").splitlines()) <= 80
+def test_the_readme_can_be_read_in_two_or_three_minutes():
+    assert len(text("README.md").split()) <= 650

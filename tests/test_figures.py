@@ -99,7 +99,7 @@ def test_matplotlib_is_left_as_it_was_found(name):
 @each_figure
 def test_a_learners_own_style_does_not_reach_the_figures(name, monkeypatch):
     pictures = []
-    monkeypatch.setattr(figures.canvas, "_show", lambda png, alt: pictures.append(png))
+    monkeypatch.setattr(figures.canvas, "show", lambda png, alt: pictures.append(png))
     run(CALLS[name])
     with plt.style.context("dark_background"), plt.rc_context({"font.size": 30}):
         run(CALLS[name])
@@ -109,7 +109,7 @@ def test_a_learners_own_style_does_not_reach_the_figures(name, monkeypatch):
 @each_figure
 def test_the_ground_is_white_and_solid(name, monkeypatch, tmp_path):
     file = tmp_path / "figure.png"
-    monkeypatch.setattr(figures.canvas, "_show", lambda png, alt: file.write_bytes(png))
+    monkeypatch.setattr(figures.canvas, "show", lambda png, alt: file.write_bytes(png))
     run(CALLS[name])
     picture = Image.open(file)
     assert "transparency" not in picture.info

@@ -69,12 +69,15 @@ def test_an_unknown_wrong_answer_is_given_no_name():
     assert verdict.points == 0
 
 
-def test_two_mistakes_at_once_are_not_taken_for_one():
+def test_two_mistakes_at_once_are_both_named_and_neither_alone():
     verdict = grade(
         "scaled_dot_product_attention",
         lambda q, k, v: (torch.softmax(q @ k.mT, dim=-2) @ v, torch.softmax(q @ k.mT, dim=-2)),
     )
-    assert verdict.possible == ()
+    assert verdict.misconception == "over_the_queries + not_scaled"
+    assert verdict.possible == (verdict.misconception,)
+    assert verdict.message.startswith("Two mistakes at once.")
+    assert verdict.message.count("What you computed: ") == 2
 
 
 def test_mistakes_that_cannot_be_told_apart_are_all_named():
@@ -161,7 +164,7 @@ def test_a_known_mistake_is_named_beside_a_crash_elsewhere():
 
     verdict = grade("scaled_dot_product_attention", unscaled_without_a_batch)
     assert verdict.misconception == "not_scaled"
-    assert "Besides, on a batch of 2" in verdict.message
+    assert "Besides: on a batch of 2" in verdict.message
 
 
 def test_a_known_mistake_is_named_though_it_overflows():
@@ -207,7 +210,7 @@ def test_the_number_that_shows_a_mistake_is_from_plain_inputs(normalise):
     message = grade("softmax", normalise).message
     (sentence,) = [line for line in message.splitlines() if line.startswith("How we know")]
     assert "NaN" not in sentence
-    assert "Besides, on scores" in message
+    assert "Besides: on scores" in message
 
 
 def test_a_factor_near_1_is_not_called_one():
@@ -253,7 +256,7 @@ def test_numbers_read_from_the_notebook_are_pointed_at():
         (lambda x: average(x) * 3, "Every number is 3 times the right one."),
         (
             lambda x: torch.cat([average(x)[..., :1, :], x[..., 1:, :]], -2),
-            "The first row is right.",
+            "The first row alone is right.",
         ),
     ],
 )
@@ -273,7 +276,7 @@ def test_the_output_that_is_right_is_named():
             torch.softmax(q @ k.mT, -1) * 2,
         ),
     )
-    assert "Output 1 is right by itself." in verdict.message
+    assert "Right by itself: context." in verdict.message
 
 
 def test_wrong_plain_values_earn_nothing_however_tidy_the_rest_is():

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+import torch
 
 from grader import grade
+from grader.exercises import find
 from grader.report import as_html, as_text, title
 from grader.verdict import Verdict
 
@@ -46,10 +48,55 @@ def test_the_step_has_its_label():
     assert "Step: <strong>mix</strong>" in as_html(NAMED)
 
 
-def test_hints_are_folded_one_by_one_and_only_for_wrong_answers():
-    assert as_html(NAMED).count("<summary>Hint") == len(NAMED.hints) >= 3
-    assert "Hint" not in as_html(RIGHT)
-    assert "Hint" not in as_html(UNTOUCHED)
+@pytest.mark.parametrize("hints", [1, 3])
+def test_only_the_hints_that_are_open_are_there_and_folded(hints):
+    html, text = as_html(NAMED, hints), as_text(NAMED, hints)
+    assert html.count("<summary>Hint") == text.count("Hint ") == hints
+    assert NAMED.hints[hints - 1] in text
+    assert NAMED.hints[hints] not in text + html
+
+
+@pytest.mark.parametrize("verdict", [RIGHT, UNTOUCHED])
+def test_a_right_or_empty_answer_gets_no_hints(verdict):
+    assert "Hint" not in as_html(verdict) + as_text(verdict)
+
+
+def test_numbers_are_shown_as_a_picture_with_words_and_as_tables():
+    html, shown = as_html(NAMED), NAMED.comparison
+    (alt,) = re.findall(r'<img alt="([^"]+)"', html)
+    for side in ("yours", "right", "difference"):
+        assert f"{side}: {len(shown.yours)} rows" in alt
+        assert f"<caption>{side}</caption>" in html
+    assert html.count("<td>") == 3 * len(shown.yours) * len(shown.yours[0])
+    assert f"<td>{shown.yours[0][0]:.3g}</td>" in html
+    assert f"Result on {shown.probe}" in as_text(NAMED)
+
+
+def test_the_numbers_are_from_the_smallest_plain_input_that_shows_the_mistake():
+    assert NAMED.comparison.probe == "4×4 and 4×4"
+
+
+def test_of_context_and_weights_the_weights_are_shown():
+    shown = grade("scaled_dot_product_attention", find("scaled_dot_product_attention").known_wrong[0])
+    assert shown.comparison.part == "weights"
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_numbers_that_are_not_finite_can_be_shown(value):
+    verdict = grade("mix", lambda weights, x: (weights @ x).fill_(value))
+    assert "<img alt=" in as_html(verdict)
+    assert Verdict.from_json(verdict.to_json()).comparison.probe == verdict.comparison.probe
+
+
+def test_a_wrong_shape_has_no_picture():
+    assert grade("mix", lambda weights, x: x).comparison is None
+
+
+def test_the_points_are_explained_under_the_panel():
+    verdict = grade("mix", lambda weights, x: (weights @ x).double())
+    because = "The plain values are right, less a quarter for each of: the expected dtype."
+    assert f"Points: {because}" in as_text(verdict)
+    assert f"Points: {because}" in as_html(verdict)
 
 
 def test_what_a_student_wrote_cannot_become_markup():

@@ -26,7 +26,7 @@ def of_the_values(weights: Tensor, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return weights @ v
 
 
-def both(context: Tensor, weights: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+def both(context: Tensor, weights: Tensor, scores: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return context, weights
 
 
@@ -49,19 +49,18 @@ def attention(
     """
     scores = scale(score(q, k, v), q, k, v)
     weights = normalise(mask(scores, q, k, v), q, k, v)
-    return give(mix(weights, q, k, v), weights, scores)
+    return give(mix(weights, q, k, v), weights, scores, v)
 
 
 def attention_in_loops(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None):
-    """The same for every number by itself: the twin that the tests hold `attention` against."""
-    if q.dim() > 2:
-        pairs = [attention_in_loops(*each, scale) for each in zip(q, k, v, strict=True)]
-        return tuple(torch.stack(parts) for parts in zip(*pairs, strict=True))
+    """The same for one query and one key at a time: the twin that the tests hold `attention` to."""
+    scale = k.shape[-1] ** -0.5 if scale is None else scale
+    keys, values = k.unbind(-2), v.unbind(-2)
     context, weights = [], []
-    for query in q:
-        scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in k]
-        scores = [s * (k.shape[1] ** -0.5 if scale is None else scale) for s in scores]
-        exps = [torch.exp(s - max(scores)) for s in scores]
-        weights.append(torch.stack([e / sum(exps) for e in exps]))
-        context.append(sum(w * value for w, value in zip(weights[-1], v, strict=True)))
-    return torch.stack(context), torch.stack(weights)
+    for query in q.unbind(-2):
+        scores = scale * torch.stack([(query * key).sum(-1) for key in keys], dim=-1)
+        exps = torch.exp(scores - scores.amax(-1, keepdim=True))
+        weights.append(exps / exps.sum(-1, keepdim=True))
+        shares = weights[-1].split(1, dim=-1)
+        context.append(sum(share * value for share, value in zip(shares, values, strict=True)))
+    return torch.stack(context, dim=-2), torch.stack(weights, dim=-2)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from grader.laws import Law, inside_the_values, items_stay_apart, permuted_with_the_tokens
 from grader.probes import (
     BATCHES,
     EDGES,
@@ -26,6 +27,7 @@ NOT_FOR_MODULES = (
     "divided_by_root_of_d_v",  # and so are d_k and d_v
     "context_alone",  # which is right here
     "scores_as_weights",
+    "scores_mixed",  # the same as no softmax
     "other_order",
     "weights_alone",
     "scaled_in_place",
@@ -54,6 +56,19 @@ def attention_module(
             return kernel(*self.roles(x))[output]
 
     return Module
+
+
+def module_laws(value: str) -> tuple[Law, ...]:
+    """What holds for every right module whose map to the values is called `value`."""
+
+    def values(probe: Probe) -> Tensor:
+        return probe.args[0] @ probe.weights[f"{value}.weight"].T
+
+    return (
+        inside_the_values(values, lambda context: context),
+        permuted_with_the_tokens(0),
+        items_stay_apart(),
+    )
 
 
 def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
@@ -85,6 +100,6 @@ def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
     yield call((), 1, 5, 2, EDGES)
     yield call((), 6, 1, 1, EDGES)
     very = torch.tensor([[400.0, 1.0], [-390.0, 2.0], [0.5, -0.5]])
-    for label, x in ("very long vectors", very), ("long vectors", 9 * draw(19, 2)):
+    for label, x in ("very long vectors", very), ("long vectors", 9 * draw(8, 2)):
         far = replace(call((), 3, 2, 4, EXTREMES), args=(x,), label=f"{label} with sizes (2, 4)")
         yield replace(far, rtol=1e-3, gradients="finite").exact

@@ -46,9 +46,36 @@ def pick(choices: tuple, number: int):
     return choices[number % len(choices)]
 
 
+def show(png: bytes, alt: str) -> None:
+    """Display a picture in a notebook, print its alt text elsewhere."""
+    # JupyterLab and nbconvert's lab template write no alt for image/png, whatever the metadata say;
+    # both prefer text/html. image/png stays for LaTeX and for front ends that show no HTML.
+    if get_ipython() is None:
+        print(alt)
+        return
+    display(
+        {"text/plain": alt, "text/html": image(png, alt), "image/png": _encoded(png)},
+        raw=True,
+        metadata={"image/png": {"alt": alt}},
+    )
+
+
+def image(png: bytes, alt: str) -> str:
+    """The picture as an HTML element."""
+    source = f"data:image/png;base64,{_encoded(png)}"
+    return f'<img alt="{escape(alt)}" style="max-width:100%" src="{source}">'
+
+
+def _encoded(png: bytes) -> str:
+    return base64.b64encode(png).decode()
+
+
 @contextmanager
-def figure(alt: str):
-    """A figure of one square inch, so that places are inches; shown at the end of the block."""
+def figure(alt: str, give=None):
+    """A figure of one square inch, so that places are inches.
+
+    At the end of the block it is shown, or handed to `give(png, alt)`.
+    """
     with style.context(["default", STYLE]), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a letter that the font lacks is no news for a learner
         drawing = Figure(figsize=(1, 1))
@@ -57,7 +84,7 @@ def figure(alt: str):
         drawing.savefig(
             raw, format="png", dpi=110, bbox_inches="tight", pad_inches=0.12, facecolor="white"
         )
-    _show(_small(raw), " ".join(alt.split()))
+    (give or show)(_small(raw), " ".join(alt.split()))
 
 
 def _small(raw: io.BytesIO) -> bytes:
@@ -66,21 +93,6 @@ def _small(raw: io.BytesIO) -> bytes:
     picture = Image.open(raw).convert("RGB").quantize(128, dither=Image.Dither.NONE)
     picture.save(small, format="png", optimize=True)
     return small.getvalue()
-
-
-def _show(png: bytes, alt: str) -> None:
-    # JupyterLab and nbconvert's lab template write no alt for image/png, whatever the metadata say;
-    # both prefer text/html. image/png stays for LaTeX and for front ends that show no HTML.
-    if get_ipython() is None:
-        print(alt)
-        return
-    code = base64.b64encode(png).decode()
-    html = f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/png;base64,{code}">'
-    display(
-        {"text/plain": alt, "text/html": html, "image/png": code},
-        raw=True,
-        metadata={"image/png": {"alt": alt}},
-    )
 
 
 def finish(axes, title: str, xlabel: str, ylabel: str, wide: float = WIDTH) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import Normalize
 
-from grader.figures.canvas import LETTER, figure, finish, tick_labels
+from grader.figures.canvas import LETTER, figure, finish, image, tick_labels
 from grader.figures.numbers import alt_text, array, cell, count, largest, names, say, series
 
 NUMBERS_UP_TO = 8  # rows and columns; beyond that a colour bar is easier to read
@@ -25,14 +25,28 @@ def heatmaps(matrices, rows=None, columns=None, title="", alt="") -> None:
 
     `heatmaps({"uniform": [[0.5, 0.5]], "sharp": [[0.9, 0.1]]}, columns=["the", "cat"])`
     """
-    panels = {
+    _draw("heatmaps", _panels(matrices), rows, columns, title, "", "", alt)
+
+
+def heatmaps_as_html(matrices, title="") -> str:
+    """The same as an HTML element, for a place inside other HTML."""
+    made = []
+
+    def give(png, alt):
+        made.append(image(png, alt))
+
+    _draw("heatmaps", _panels(matrices), None, None, title, "", "", "", give)
+    return made[0]
+
+
+def _panels(matrices) -> dict:
+    return {
         name: array(matrix, f"heatmaps: {name!r}", 2, finite=False)
         for name, matrix in series(matrices, "heatmaps").items()
     }
-    _draw("heatmaps", panels, rows, columns, title, "", "", alt)
 
 
-def _draw(caller, panels, rows, columns, title, xlabel, ylabel, alt) -> None:
+def _draw(caller, panels, rows, columns, title, xlabel, ylabel, alt, give=None) -> None:
     first, second = "the first axis of the matrix", "the second axis of the matrix"
     words = {
         name: (
@@ -49,7 +63,7 @@ def _draw(caller, panels, rows, columns, title, xlabel, ylabel, alt) -> None:
     widest = max(len(cell(value, every)) for m in panels.values() for value in m.flat)
     one_height = len({len(m) for m in panels.values()}) == 1
     left = 0.2 + LETTER * max(len(word) for down, _ in words.values() for word in down)
-    with figure(alt or alt_text(title, *said)) as drawing:
+    with figure(alt or alt_text(title, *said), give) as drawing:
         x = y = depth = 0.0
         shown = []
         for name, m in panels.items():

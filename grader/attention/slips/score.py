@@ -29,15 +29,35 @@ def keys_with_keys(q, k, v):
 @slip("score", "softmax of {q} {v}ᵀ")
 def queries_with_values(q, k, v):
     """You compared the queries with the values. A value is what a token hands over once it has
-    been picked. Which role is it that a query is held against?"""
+    been picked. Which role is it that a query is held against?
+
+    Seen in cneuralnetwork/solving-ml-papers#1.
+    """
     return q @ v.transpose(-2, -1)
 
 
 @slip("score", "softmax of {q} {k}, without a transpose")
 def keys_not_transposed(q, k, v):
     """You multiplied by the keys without transposing them. It only runs because there are as many
-    tokens as features. Which axis do a query and a key have in common?"""
+    tokens as features. Which axis do a query and a key have in common?
+
+    Seen in DeepLearning.AI's forum, "DLS Course 5 W4 A1 Exercise 3".
+    """
     return q @ k
+
+
+@slip("score", "softmax of {q} {k}ᵀ, all axes of {k} reversed")
+def all_axes_reversed(q, k, v):
+    """You reversed all the axes of the keys. Without a batch that is a transpose; with one, the
+    batch axis moves as well. Which two axes should change places, counted from the back?"""
+    return q @ k.permute(*reversed(range(k.dim())))
+
+
+@slip("score", "softmax of {q} {k}ᵀ, axes 0 and 1 of {k} swapped")
+def first_axes_swapped(q, k, v):
+    """You swapped axes 0 and 1 of the keys. Without a batch that is a transpose; with one, tokens
+    and items change places. Which two axes should change places, counted from the back?"""
+    return q @ k.transpose(0, 1)
 
 
 @slip("score", "softmax of the cosine of {q} and {k}")

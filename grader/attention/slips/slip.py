@@ -29,12 +29,22 @@ class Slip:
     ) -> None:
         """Register attention with this one slip, in the form that `adapt` gives it."""
 
-        def kernel(q: Tensor, k: Tensor, v: Tensor):
-            return attention(q, k, v, **{**base, **self.replaced})
+        def made(*slips: "Slip") -> Callable:
+            replaced = {step: function for s in slips for step, function in s.replaced.items()}
 
-        whole = adapt(kernel)
-        whole.__name__, whole.__doc__ = self.id, self.function.__doc__
-        exercise.wrong(self.formula.format(**names), self.step)(whole)
+            def kernel(q: Tensor, k: Tensor, v: Tensor):
+                return attention(q, k, v, **{**base, **replaced})
+
+            whole = adapt(kernel)
+            whole.__name__, whole.__doc__, whole.slip = self.id, self.function.__doc__, self
+            return whole
+
+        def onto(other: Callable) -> Callable | None:
+            slip = getattr(other, "slip", None)
+            apart = slip and SLIPS.index(slip) < SLIPS.index(self)  # each pair once
+            return made(slip, self) if apart and not slip.replaced.keys() & self.replaced else None
+
+        exercise.wrong(self.formula.format(**names), self.step, onto)(made(self))
 
 
 def add_slips(

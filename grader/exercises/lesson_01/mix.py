@@ -24,10 +24,10 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 7), (7, 3))
-    yield from usual(draw, (19, 2), (2, 6))
+    yield from usual(draw, (11, 2), (2, 6))
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
     yield Probe("a batch of 3, 4×4 and 4×4", (draw(3, 4, 4), draw(3, 4, 4)), SQUARE)
-    yield Probe("5×23 and 23×2", (draw(5, 23), draw(23, 2)))
+    yield Probe("19×23 and 23×4", (draw(19, 23), draw(23, 4)))
     yield Probe("5×1 and 1×3", (draw(5, 1), draw(1, 3)), EDGES)
     yield Probe("1×7 and 7×3", (draw(1, 7), draw(7, 3)), EDGES)
     yield Probe("5×7 and 7×1", (draw(5, 7), draw(7, 1)), EDGES)
@@ -61,59 +61,102 @@ def transposed_twice(weights, x):
     return (x.transpose(-2, -1) @ weights.transpose(-2, -1)).transpose(-2, -1)
 
 
-@exercise.wrong("weightsᵀ x", "mix")
-def weights_transposed(weights, x):
+@exercise.on_top("weightsᵀ x", "mix")
+def weights_transposed(kernel, weights, x):
     """You mixed with the weights transposed: each token collects what the others give away. Which
-    index of weights says who is looking, and which who is looked at?"""
-    return weights.transpose(-2, -1) @ x
+    index of weights says who is looking, and which who is looked at?
+
+    Seen in heykeetae/Self-Attention-GAN#11."""
+    return kernel(weights.transpose(-2, -1), x)
 
 
-@exercise.wrong("x weights", "mix")
-def wrong_order(weights, x):
+@exercise.on_top("x weights", "mix")
+def wrong_order(kernel, weights, x):
     """You multiplied the other way round: x times weights mixes features, not tokens. Whose
     columns must match the rows of x?"""
-    return x @ weights
+    return kernel(x, weights)
 
 
-@exercise.wrong("weights xᵀ", "mix")
-def x_transposed(weights, x):
+@exercise.on_top("weights xᵀ", "mix")
+def x_transposed(kernel, weights, x):
     """You mixed with x transposed, so the weights met the features of one token. Which axis of x
     do the columns of weights belong to?"""
-    return weights @ x.transpose(-2, -1)
+    return kernel(weights, x.transpose(-2, -1))
 
 
-@exercise.wrong("(weights / their row sums) x", "normalise")
-def normalised_again(weights, x):
+@exercise.on_top("(weights x)ᵀ", "mix")
+def result_transposed(kernel, weights, x):
+    """The numbers are right, but the tokens stand in the columns of your result. In which axis of x
+    do they stand, and in which should they come out?"""
+    return kernel(weights, x).transpose(-2, -1)
+
+
+@exercise.wrong("weights * x, not added up", "mix")
+def multiplied_number_by_number(weights, x):
+    """You multiplied number by number, which only runs where the shapes happen to fit. Nothing was
+    added up over the tokens. How many products go into one number of the result?"""
+    return weights * x
+
+
+@exercise.on_top("(weights / their row sums) x", "normalise")
+def normalised_again(kernel, weights, x):
     """You divided the weights by their row sums first. mix takes the weights as they come. Whose
     job is it to make them add up to 1?"""
-    return weights / weights.sum(dim=-1, keepdim=True) @ x
+    return kernel(weights / weights.sum(dim=-1, keepdim=True), x)
 
 
-@exercise.wrong("softmax(weights) x", "normalise")
-def softmaxed_again(weights, x):
+@exercise.on_top("softmax(weights) x", "normalise")
+def softmaxed_again(kernel, weights, x):
     """You put the weights through a softmax first. mix takes the weights as they come. What would
     a softmax do to weights that already add up to 1?"""
-    return torch.softmax(weights, dim=-1) @ x
+    return kernel(torch.softmax(weights, dim=-1), x)
 
 
-@exercise.wrong("weights x / T", "mix")
-def divided_by_T(weights, x):
+@exercise.on_top("|weights| x", "normalise")
+def signs_dropped(kernel, weights, x):
+    """You dropped the signs of the weights. mix takes the weights as they come, even where they are
+    no shares. What should a row of x with a negative weight do to the sum?"""
+    return kernel(weights.abs(), x)
+
+
+@exercise.on_top("weights x / T", "mix")
+def divided_by_T(kernel, weights, x):
     """You divided by the number of tokens once more. The weights already hold the shares. What
     does the sum of 1/T over T tokens give?"""
-    return weights @ x / x.shape[-2]
+    return kernel(weights, x) / x.shape[-2]
 
 
-@exercise.wrong("the row of x with the largest weight", "normalise")
-def largest_weight_only(weights, x):
+@exercise.on_top("the mean of the rows of x, whatever the weights", "mix")
+def weights_ignored(kernel, weights, x):
+    """Every token got the plain mean of the rows of x: the weights had no say. How much of row j
+    should go into row i?"""
+    return kernel(torch.full_like(weights, 1 / x.shape[-2]), x)
+
+
+@exercise.on_top("the sum of the rows of x, whatever the weights", "mix")
+def weights_as_ones(kernel, weights, x):
+    """Every token got the sum of all rows of x: the weights had no say. How much of row j should go
+    into row i?"""
+    return kernel(torch.ones_like(weights), x)
+
+
+@exercise.on_top("weights x, only where a weight is positive", "mask")
+def negative_weights_dropped(kernel, weights, x):
+    """You set the negative weights to zero. mix takes the weights as they come, even where they are
+    no shares. What should a row of x with a negative weight do to the sum?"""
+    return kernel(weights.clamp(min=0), x)
+
+
+@exercise.on_top("the row of x with the largest weight", "normalise")
+def largest_weight_only(kernel, weights, x):
     """Each token took the one row with its largest weight and dropped the rest. What happens to
     the other shares?"""
-    return torch.gather(
-        x, -2, weights.argmax(dim=-1, keepdim=True).expand(*weights.shape[:-1], x.shape[-1])
-    )
+    largest = torch.nn.functional.one_hot(weights.argmax(dim=-1), weights.shape[-1])
+    return kernel(largest.to(weights.dtype), x)
 
 
-@exercise.wrong("weights of the first item, for the whole batch", "mix")
-def first_item_only(weights, x):
+@exercise.on_top("weights of the first item, for the whole batch", "mix")
+def first_item_only(kernel, weights, x):
     """The weights of the first item in the batch were used for all items. What does an index of 0
     do when there is a batch?"""
-    return weights.reshape(-1, *weights.shape[-2:])[0] @ x
+    return kernel(weights.reshape(-1, *weights.shape[-2:])[0], x)

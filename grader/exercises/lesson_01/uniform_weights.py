@@ -52,11 +52,11 @@ def expanded(T):
     return torch.tensor(1.0 / T).expand(T, T)
 
 
-@exercise.wrong("every entry is 1", "normalise")
-def all_ones(T):
+@exercise.on_top("every entry is 1", "normalise")
+def all_ones(kernel, T):
     """Every entry is 1, so each row adds up to T: the result would be a sum, not an average. What
     must the entries of one row add up to?"""
-    return torch.ones(T, T)
+    return kernel(T) * T
 
 
 @exercise.wrong("1 on the diagonal, 0 elsewhere", "mix")
@@ -66,18 +66,52 @@ def identity(T):
     return torch.eye(T)
 
 
-@exercise.wrong("every entry is 1/T²", "normalise")
-def whole_matrix_sums_to_one(T):
+@exercise.wrong("1/T on the diagonal, 0 elsewhere", "mix")
+def identity_divided(T):
+    """The share 1/T is right, but only the diagonal holds it: no token takes anything of another
+    one. What share should token 0 take of token 1?"""
+    return torch.eye(T) / T
+
+
+@exercise.on_top("every entry is 1/T²", "normalise")
+def whole_matrix_sums_to_one(kernel, T):
     """The whole matrix adds up to 1, so each row adds up to only 1/T. Which entries are the
     shares of one token?"""
-    return torch.full((T, T), 1 / T**2)
+    return kernel(T) / T
 
 
-@exercise.wrong("one row of 1/T", "mix")
-def one_row_of_weights(T):
+@exercise.wrong("every entry is 1/(T-1)", "normalise")
+def divided_by_one_less(T):
+    """Every entry is 1/(T-1), so each row adds up to more than 1. How many entries has a row?"""
+    return torch.full((T, T), 1 / (T - 1))
+
+
+@exercise.wrong("1/(T-1) off the diagonal, 0 on it", "mask")
+def itself_left_out(T):
+    """Every token shares itself out among the others and takes nothing of itself. With one token
+    nothing would be left. Does a token belong to the tokens it averages over?"""
+    return (1 - torch.eye(T)) / (T - 1)
+
+
+@exercise.wrong("1 // T, which is 0", "normalise")
+def rounded_down(T):
+    """Your shares were rounded down to whole numbers, so they are 0 for every T above 1. Which
+    division keeps what comes after the point?"""
+    return torch.ones(T, T) // T
+
+
+@exercise.on_top("one row of 1/T", "mix")
+def one_row_of_weights(kernel, T):
     """The shares are right, but there is one row of them. Every token has a row of its own. How
     many tokens look at how many tokens?"""
-    return torch.full((T,), 1 / T)
+    return kernel(T)[0]
+
+
+@exercise.on_top("one column of 1/T", "mix")
+def one_column_of_weights(kernel, T):
+    """The shares are right, but each token has only one. It needs a share for every token it looks
+    at. How many tokens look at how many tokens?"""
+    return kernel(T)[:, :1]
 
 
 @exercise.wrong("row i has 1/(i+1) up to the diagonal", "mask")

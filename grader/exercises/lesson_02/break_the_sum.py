@@ -30,10 +30,14 @@ def _(draw: Draw):
 @exercise.compare_by
 def broken(probe: Probe, row: Tensor) -> str:
     """What dividing the row by its sum leads to, in words."""
+    if isinstance(row, tuple):
+        return "a list or tuple came back where a 1-D tensor is expected"
     if not isinstance(row, Tensor):
         return f"{describe(row)} came back where a 1-D tensor is expected"
     if not row.is_floating_point():
         return f"the scores are of type {row.dtype}, and floating-point numbers are needed"
+    if row.dim() == 2:
+        return "one row of scores is needed, and this is a matrix"
     if row.dim() != 1 or not len(row):
         return f"one row of scores is needed, and this has shape {tuple(row.shape)}"
     if not row.isfinite().all():
@@ -87,8 +91,36 @@ def all_negative():
     return torch.tensor([-1.0, -2.0, -3.0])
 
 
+@exercise.wrong("a zero among positive scores", "normalise")
+def zero_among_positive():
+    """No score of yours is negative. A score of 0 gets a share of 0, which is allowed, and the
+    others share the rest. What happens to a score below zero?"""
+    return torch.tensor([0.0, 1.0, 2.0])
+
+
 @exercise.wrong("scores that are not finite", "normalise")
 def not_finite():
-    """A score is infinite or not a number. That would break the softmax as well. Find a row of
-    plain finite scores: which signs could they have?"""
+    """A score is infinite or not a number. That would break the softmax as well, so it says nothing
+    about the sum. Which signs could plain finite scores have?"""
     return torch.tensor([1.0, torch.inf])
+
+
+@exercise.wrong("whole numbers as scores", "")
+def whole_numbers():
+    """Your scores are whole numbers, and a tensor of those has an integer type that a softmax does
+    not take. What does a 3 look like as a floating-point number?"""
+    return torch.tensor([3, -1])
+
+
+@exercise.wrong("a list, not a tensor", "")
+def a_list():
+    """The scores came back as a list or a tuple, which cannot be divided by its sum. Which function
+    makes a tensor of a list of numbers?"""
+    return [3.0, -1.0]
+
+
+@exercise.wrong("a matrix, not a row", "")
+def a_matrix():
+    """Your scores have two axes: a matrix came back. The scores of one query are a row with one
+    axis. How many pairs of brackets does a row need?"""
+    return torch.tensor([[3.0, -1.0]])

@@ -6,6 +6,12 @@ from torch import Tensor
 from grader.attention.kernels import as_they_are, attention, attention_in_loops
 from grader.attention.slips import SLIPS, add_slips
 from grader.exercise import Exercise
+from grader.laws import (
+    inside_the_values,
+    items_stay_apart,
+    permuted_with_the_tokens,
+    rows_add_up_to_1,
+)
 from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
@@ -14,6 +20,12 @@ exercise = Exercise(
     place=4,
     points=4,
     signature="dot_product_attention(x) -> (context, weights)",
+    laws=(
+        rows_add_up_to_1(lambda output: output[1]),
+        inside_the_values(lambda probe: probe.args[0], lambda output: output[0]),
+        permuted_with_the_tokens(0),
+        items_stay_apart(),
+    ),
     hints=(
         "Three lines: scores, weights, context. Which of the three has shape (T, d)?",
         "Every row of x is a query and a key at once. Which product holds all their dot products?",
@@ -27,7 +39,8 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 3))
-    yield from usual(draw, (19, 6))
+    yield from usual(draw, (11, 6))
+    yield Probe("19×2", (draw(19, 2),))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
     yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE)
     yield Probe("the identity", (torch.eye(3),), EDGES)
@@ -69,28 +82,13 @@ def itself_by_torch(x):
     return torch.nn.functional.scaled_dot_product_attention(x, x, x, scale=1.0), weights
 
 
-def _of_x(kernel):
-    return lambda x: kernel(x, x, x)
-
-
-_ONE_INPUT = {"q": "x", "k": "x", "v": "x", "s": "x xᵀ"}
-_SAME_WHEN_ONE = (
-    "keys_times_queries",
-    "queries_with_queries",
-    "keys_with_keys",
-    "keys_as_values",
-    "queries_with_values",
-    "queries_as_values",
-    "scaled_in_place",
-)
-_ALL_SCALES = tuple(s.id for s in SLIPS if s.step == "scale")
-
-
-@exercise.wrong("softmax(x xᵀ / √d) x", "scale")
-def scaled_already(x):
+@exercise.on_top("softmax(x xᵀ / √d) x", "scale")
+def scaled_already(kernel, x):
     """You divided the scores by the root of d. That step comes in lesson 3; here the scores go
     into the softmax as they are. Which of the five steps does this exercise use?"""
-    return attention(x, x, x)
+    root = x.shape[-1] ** 0.25
+    context, weights = kernel(x / root)
+    return context * root, weights
 
 
 @exercise.wrong("softmax(xᵀ x) x", "score")
@@ -109,4 +107,69 @@ def over_the_features(x):
     return x @ weights, weights
 
 
+@exercise.wrong("softmax(x) xᵀ x", "normalise")
+def softmax_before_the_product(x):
+    """You took the softmax of x, before there were any scores: features shared themselves out, and
+    the rows of the weights do not add up to 1. What does the softmax have to be taken of?"""
+    weights = torch.softmax(x, dim=-1) @ x.transpose(-2, -1)
+    return weights @ x, weights
+
+
+@exercise.wrong("softmax(softmax(x) xᵀ) x", "score")
+def query_through_a_softmax(x):
+    """You put the queries through a softmax before they met the keys, and the scores through
+    another. What goes into a dot product of two tokens?"""
+    weights = torch.softmax(torch.softmax(x, dim=-1) @ x.transpose(-2, -1), dim=-1)
+    return weights @ x, weights
+
+
+@exercise.wrong("softmax(x xᵀ x)", "normalise")
+def softmax_after_the_mix(x):
+    """You mixed with the scores and took the softmax of the result: two lines have changed places.
+    Which of scores, weights and context comes out of a softmax?"""
+    scores = x @ x.transpose(-2, -1)
+    return torch.softmax(scores @ x, dim=-1), scores
+
+
+@exercise.wrong("softmax(x xᵀ, each token's own score hidden) x", "mask")
+def itself_hidden(x):
+    """You hid each token's score with itself. Here a token attends to all tokens, and a single one
+    would have nothing left. Is a token one of the keys it is compared with?"""
+    scores = x @ x.transpose(-2, -1)
+    own = torch.eye(x.shape[-2], dtype=torch.bool, device=x.device)
+    weights = torch.softmax(scores.masked_fill(own, -torch.inf), dim=-1)
+    return weights @ x, weights
+
+
+@exercise.on_top("x + softmax(x xᵀ) x", "mix")
+def x_added(kernel, x):
+    """You added x to the context. The weights already hold a share of the token itself. What is the
+    context a weighted sum of?"""
+    context, weights = kernel(x)
+    return context + x, weights
+
+
+@exercise.on_top("(softmax(x xᵀ) x)ᵀ", "mix")
+def context_transposed(kernel, x):
+    """The numbers are right, but in your context the tokens stand in the columns. In which axis of
+    x do they stand, and in which should they come out?"""
+    context, weights = kernel(x)
+    return context.transpose(-2, -1), weights
+
+
+def _of_x(kernel):
+    return lambda x: kernel(x, x, x)
+
+
+_ONE_INPUT = {"q": "x", "k": "x", "v": "x", "s": "x xᵀ"}
+_SAME_WHEN_ONE = (
+    "keys_times_queries",
+    "queries_with_queries",
+    "keys_with_keys",
+    "keys_as_values",
+    "queries_with_values",
+    "queries_as_values",
+    "scaled_in_place",
+)
+_ALL_SCALES = tuple(s.id for s in SLIPS if s.step == "scale")
 add_slips(exercise, _of_x, _ONE_INPUT, (*_SAME_WHEN_ONE, *_ALL_SCALES), scale=as_they_are)

@@ -67,11 +67,18 @@ def products_not_added(x, i):
     return x * x[i]
 
 
-@exercise.wrong("the cosine of each row and row i", "score")
-def cosine(x, i):
+@exercise.wrong("x * x[i], added up over the tokens", "score")
+def added_up_over_the_tokens(x, i):
+    """You added the products up over the tokens, so there is one number for each feature. Which
+    axis of the products belongs to one token?"""
+    return (x * x[i]).sum(dim=0)
+
+
+@exercise.on_top("the cosine of each row and row i", "score")
+def cosine(kernel, x, i):
     """You divided by the lengths of the vectors, which makes cosines of the dot products. Does
     the formula mention lengths?"""
-    return torch.nn.functional.cosine_similarity(x, x[i], dim=-1)
+    return kernel(torch.nn.functional.normalize(x, dim=-1), i)
 
 
 @exercise.wrong("-(x - x[i])², added up", "score")
@@ -102,37 +109,72 @@ def x_transposed(x, i):
     return x.T @ x[i]
 
 
-@exercise.wrong("x @ x[i] / √d", "scale")
-def scores_scaled(x, i):
+@exercise.on_top("x @ x[i] / √d", "scale")
+def scores_scaled(kernel, x, i):
     """You divided by the root of d. That step comes in lesson 3; here the plain dot product is
     asked. Which step of the five is this one?"""
-    return x @ x[i] / x.shape[-1] ** 0.5
+    return kernel(x, i) / x.shape[-1] ** 0.5
 
 
-@exercise.wrong("x @ x[i] / d", "scale")
-def mean_of_products(x, i):
+@exercise.on_top("x @ x[i] / d", "scale")
+def mean_of_products(kernel, x, i):
     """You took the mean of the products instead of their sum. What does a dot product do with the
     products?"""
-    return (x * x[i]).mean(dim=-1)
+    return kernel(x, i) / x.shape[-1]
 
 
-@exercise.wrong("softmax(x @ x[i])", "normalise")
-def weights_not_scores(x, i):
+@exercise.on_top("|x @ x[i]|", "score")
+def sign_dropped(kernel, x, i):
+    """You dropped the sign of the scores. Then a token that points the other way scores as high as
+    one that points the same way. What does a negative dot product say?"""
+    return kernel(x, i).abs()
+
+
+@exercise.on_top("x @ x[i], with a 0 at place i", "mask")
+def own_score_zeroed(kernel, x, i):
+    """The query's score with itself is 0 in your result. The query is compared with every row of x.
+    Is row i one of them?"""
+    return kernel(x, i) * (torch.arange(len(x)) != i)
+
+
+@exercise.on_top("x @ x[i], without place i", "mask")
+def own_score_left_out(kernel, x, i):
+    """You left the query out, so one score is missing. The query is compared with every row of x.
+    Is row i one of them?"""
+    return kernel(x, i)[torch.arange(len(x)) != i]
+
+
+@exercise.on_top("softmax(x @ x[i])", "normalise")
+def weights_not_scores(kernel, x, i):
     """You went one step too far: these are weights already. Scores come before the softmax. Which
     step of the five is this one?"""
-    return torch.softmax(x @ x[i], dim=-1)
+    return torch.softmax(kernel(x, i), dim=-1)
 
 
-@exercise.wrong("x @ x[0], whatever i is", "score")
-def always_the_first(x, i):
+@exercise.on_top("x @ x[0], whatever i is", "score")
+def always_the_first(kernel, x, i):
     """You always used token 0 as the query. Where does i come in?"""
-    return x @ x[0]
+    return kernel(x, 0)
 
 
-@exercise.wrong("x @ x[1], whatever i is", "score")
-def always_the_second(x, i):
+@exercise.on_top("x @ x[1], whatever i is", "score")
+def always_the_second(kernel, x, i):
     """You always used token 1, as the example in the text does. Where does i come in?"""
-    return x @ x[1]
+    return kernel(x, 1)
+
+
+@exercise.on_top("x @ x[i - 1]", "score")
+def counted_from_one(kernel, x, i):
+    """You used token i - 1 as the query, as if the tokens were counted from 1. Which row is it that
+    x calls its first?"""
+    return kernel(x, i - 1)
+
+
+@exercise.on_top("x @ x[i], as a column", "score")
+def as_a_column(kernel, x, i):
+    """The numbers are right, but they stand in a column: there is an axis of length 1 too many. How
+    many axes have T scores of one query?"""
+    return kernel(x, i).unsqueeze(-1)
 
 
 @exercise.wrong("x @ xᵀ, all queries", "score")

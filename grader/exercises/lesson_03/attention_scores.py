@@ -24,11 +24,12 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 6), (7, 6))
-    yield from usual(draw, (19, 2), (3, 2))
-    yield Probe("5×6 and 23×6", (draw(5, 6), draw(23, 6)))
+    yield from usual(draw, (4, 8), (9, 8))
+    yield Probe("19×10 and 12×10", (draw(19, 10), draw(12, 10)))
     yield Probe("5×6 and 5×6", (draw(5, 6), draw(5, 6)), SQUARE)
     yield Probe("a batch of 2, 5×6 and 5×6", (draw(2, 5, 6), draw(2, 5, 6)), SQUARE)
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
+    yield Probe("a batch of 3, 3×3 and 3×3", (draw(3, 3, 3), draw(3, 3, 3)), SQUARE)
     yield Probe("one query, one key", (draw(1, 3), draw(1, 3)), EDGES)
     yield Probe("one feature", (draw(5, 1), draw(7, 1)), EDGES)
 
@@ -40,10 +41,8 @@ def every_pair(q: Tensor, k: Tensor) -> Tensor:
 
 @exercise.twin
 def pair_by_pair(q: Tensor, k: Tensor) -> Tensor:
-    rows = [
-        [sum(q[..., i, a] * k[..., j, a] for a in range(q.shape[-1])) for j in range(k.shape[-2])]
-        for i in range(q.shape[-2])
-    ]
+    keys = k.unbind(-2)
+    rows = [[(query * key).sum(-1) for key in keys] for query in q.unbind(-2)]
     return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
 
 
@@ -62,17 +61,17 @@ def turned_at_the_end(q, k):
     return (k @ q.mT).mT
 
 
-@exercise.wrong("k qᵀ", "score")
-def keys_times_queries(q, k):
+@exercise.on_top("k qᵀ", "score")
+def keys_times_queries(kernel, q, k):
     """Your scores are transposed: row i belongs to key i. Who should the rows stand for?"""
-    return k @ q.transpose(-2, -1)
+    return kernel(k, q)
 
 
-@exercise.wrong("qᵀ k", "score")
-def features_with_features(q, k):
+@exercise.on_top("qᵀ k", "score")
+def features_with_features(kernel, q, k):
     """You turned q instead of k, so the sum ran over the tokens and features met features. It
     only runs with as many queries as keys. Over which axis should a dot product add up?"""
-    return q.transpose(-2, -1) @ k
+    return kernel(q.transpose(-2, -1), k.transpose(-2, -1))
 
 
 @exercise.wrong("q * k", "score")
@@ -82,35 +81,81 @@ def number_times_number(q, k):
     return q * k
 
 
-@exercise.wrong("q k, without a transpose", "score")
-def keys_not_transposed(q, k):
+@exercise.wrong("the sums of the rows of q * k", "score")
+def one_score_per_query(q, k):
+    """You took the dot product of query i with key i alone, so there is one score per query. It
+    only runs with as many queries as keys. How many keys does each query meet?"""
+    return (q * k).sum(dim=-1)
+
+
+@exercise.on_top("q k, without a transpose", "score")
+def keys_not_transposed(kernel, q, k):
     """You multiplied by k as it is. It only runs because there are as many tokens as features.
-    Which axis do a query and a key have in common?"""
-    return q @ k
+    Which axis do a query and a key have in common?
+
+    Seen in DeepLearning.AI's forum, "DLS Course 5 W4 A1 Exercise 3".
+    """
+    return kernel(q, k.transpose(-2, -1))
 
 
-@exercise.wrong("q qᵀ", "score")
-def queries_with_queries(q, k):
+@exercise.on_top("q times k with all axes reversed", "score")
+def all_axes_reversed(kernel, q, k):
+    """You reversed all the axes of k. Without a batch that is a transpose; with one, the batch
+    axis moves as well. Which two axes should change places, counted from the back?"""
+    return kernel(q, k.permute(*reversed(range(k.dim()))).transpose(-2, -1))
+
+
+@exercise.on_top("q times k with axes 0 and 1 swapped", "score")
+def first_axes_swapped(kernel, q, k):
+    """You swapped axes 0 and 1 of k. Without a batch that is a transpose; with one, tokens and
+    items change places. Which two axes should change places, counted from the back?"""
+    return kernel(q, k.transpose(0, 1).transpose(-2, -1))
+
+
+@exercise.on_top("q qᵀ", "score")
+def queries_with_queries(kernel, q, k):
     """You compared queries with queries; the keys had no say. Which two roles meet in a score?"""
-    return q @ q.transpose(-2, -1)
+    return kernel(q, q)
 
 
-@exercise.wrong("q kᵀ / √d_k", "scale")
-def scaled_already(q, k):
+@exercise.on_top("k kᵀ", "score")
+def keys_with_keys(kernel, q, k):
+    """You compared keys with keys; the queries had no say. Which two roles meet in a score?"""
+    return kernel(k, k)
+
+
+@exercise.on_top("q kᵀ / √d_k", "scale")
+def scaled_already(kernel, q, k):
     """You divided by the root of d_k. That is the next step; here the plain scores are asked for.
     Which step of the five is this one?"""
-    return q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
+    return kernel(q, k) / k.shape[-1] ** 0.5
 
 
-@exercise.wrong("softmax(q kᵀ)", "normalise")
-def weights_already(q, k):
+@exercise.on_top("q kᵀ / d_k", "score")
+def mean_of_products(kernel, q, k):
+    """You divided by d_k: that is the mean of the products of two vectors, not their sum. What
+    does a dot product do with the products?"""
+    return kernel(q, k) / k.shape[-1]
+
+
+@exercise.on_top("q kᵀ, later keys hidden", "mask")
+def masked_already(kernel, q, k):
+    """You hid the later keys from each query. Nothing here asks for a mask; the plain scores are
+    wanted. Which step of the five is this one?"""
+    scores = kernel(q, k)
+    later = torch.ones_like(scores, dtype=torch.bool).triu(1)
+    return scores.masked_fill(later, -torch.inf)
+
+
+@exercise.on_top("softmax(q kᵀ)", "normalise")
+def weights_already(kernel, q, k):
     """You went on to the softmax: these are weights. Scores come before it. Which step of the
     five is this one?"""
-    return torch.softmax(q @ k.transpose(-2, -1), dim=-1)
+    return torch.softmax(kernel(q, k), dim=-1)
 
 
-@exercise.wrong("the cosine of q and k", "score")
-def cosine(q, k):
+@exercise.on_top("the cosine of q and k", "score")
+def cosine(kernel, q, k):
     """You divided by the lengths of the vectors, which makes cosines of the dot products. Does
     the formula mention lengths?"""
-    return nn.functional.normalize(q, dim=-1) @ nn.functional.normalize(k, dim=-1).mT
+    return kernel(nn.functional.normalize(q, dim=-1), nn.functional.normalize(k, dim=-1))

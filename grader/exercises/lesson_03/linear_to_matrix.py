@@ -60,12 +60,16 @@ def as_a_parameter(linear):
     return nn.Parameter(linear.weight.data.t())
 
 
-@exercise.wrong("linear.weight, not transposed", "score")
-def not_transposed(linear):
+@exercise.on_top("linear.weight, not transposed", "score")
+def not_transposed(kernel, linear):
     """You took the weight as it is stored, (d_out, d_in). For a square one nothing crashes, and
     the numbers are silently others. What does nn.Linear do with its weight before it
-    multiplies?"""
-    return linear.weight
+    multiplies?
+
+    Seen in rasbt/LLMs-from-scratch#857, AaltoML/SUQ#2, the PyTorch forum, "Understanding
+    nn.MultiheadAttention".
+    """
+    return kernel(linear).T
 
 
 @exercise.wrong("linear.weight, reshaped to (d_in, d_out)", "score")
@@ -75,8 +79,30 @@ def reshaped(linear):
     return linear.weight.reshape(linear.in_features, linear.out_features)
 
 
-@exercise.wrong("the pseudo-inverse of the weight", "score")
-def inverted(linear):
-    """You inverted the map: this matrix leads from the outputs back to the inputs. What does x @
-    W have to give?"""
-    return torch.linalg.pinv(linear.weight.detach())
+@exercise.on_top("the pseudo-inverse of the weight", "score")
+def inverted(kernel, linear):
+    """You inverted the map: this matrix leads from the outputs back to the inputs. What does x
+    times W have to give?"""
+    return torch.linalg.pinv(kernel(linear).detach().T)
+
+
+@exercise.on_top("the weight turned by 90 degrees", "score")
+def rotated(kernel, linear):
+    """You turned the matrix by a quarter, which exchanges the axes and reverses one of them. What
+    swaps two axes and leaves the order along each of them as it is?"""
+    return kernel(linear).flip(0)
+
+
+@exercise.wrong("the linear map itself")
+def map_itself(linear):
+    """You gave back the linear map, not a matrix. Which attribute of it holds the numbers?"""
+    return linear
+
+
+@exercise.wrong("linear.weight, transposed in place")
+def transposed_in_place(linear):
+    """The numbers are right, but your function turned the weight of the linear map itself, so the
+    caller's map is another one now. Which line writes into linear instead of making a new
+    tensor?"""
+    linear.weight.data = linear.weight.data.T
+    return linear.weight

@@ -106,8 +106,8 @@ def looks_right_but_for_the_last(T):
 
 @exercise.wrong("token i looks at token i", "score")
 def looks_at_itself(T):
-    """Each token looks at itself: query i meets key i. Where must query i point to meet key i -
-    1?"""
+    """Each token looks at itself: query i meets key i. Where must query i point to meet the key
+    before it?"""
     return torch.eye(T), torch.eye(T)
 
 
@@ -124,3 +124,26 @@ def looks_at_the_first(T):
     W_q = torch.zeros(T, T)
     W_q[:, 0] = 1
     return W_q, torch.eye(T)
+
+
+@exercise.wrong("every token looks at the last one", "score")
+def looks_at_the_last(T):
+    """Every token looks at the last one. An index of -1 counts from the end and means no step to
+    the left. How could each query point to a place of its own?"""
+    W_q = torch.zeros(T, T)
+    W_q[:, -1] = 1
+    return W_q, torch.eye(T)
+
+
+@exercise.wrong("token i looks at all tokens before it alike", "score")
+def looks_at_all_before(T):
+    """Each token gives the same weight to all tokens before it, as a running average would. Which
+    one entry in each row of the scores should stand out?"""
+    return torch.ones(T, T).tril(-1), torch.eye(T)
+
+
+@exercise.wrong("token i looks at token i - 2", "score")
+def looks_two_to_the_left(T):
+    """Each token looks two places to the left: both matrices are shifted, and the steps add up.
+    How far apart are the ones of row i in the two matrices?"""
+    return torch.eye(T).roll(-1, dims=1), torch.eye(T).roll(1, dims=1)

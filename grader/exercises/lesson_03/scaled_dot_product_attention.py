@@ -6,6 +6,12 @@ from torch import nn
 from grader.attention.kernels import attention, attention_in_loops
 from grader.attention.slips import add_slips
 from grader.exercise import Exercise
+from grader.laws import (
+    inside_the_values,
+    items_stay_apart,
+    permuted_with_the_tokens,
+    rows_add_up_to_1,
+)
 from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
@@ -14,6 +20,12 @@ exercise = Exercise(
     place=3,
     points=5,
     signature="scaled_dot_product_attention(q, k, v) -> (context, weights)",
+    laws=(
+        rows_add_up_to_1(lambda output: output[1]),
+        inside_the_values(lambda probe: probe.args[2], lambda output: output[0]),
+        permuted_with_the_tokens(0, 1, 2),
+        items_stay_apart(),
+    ),
     hints=(
         "Write one line for each step: score, scale, normalise, mix. Which shape has each result?",
         "d_k is the number of features in a key. Which axis is that, counted from the back?",
@@ -27,8 +39,8 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     yield from usual(draw, (5, 6), (7, 6), (7, 3))
-    yield from usual(draw, (19, 2), (3, 2), (3, 9))
-    yield Probe("q 5×16, k 23×16, v 23×2", (draw(5, 16), draw(23, 16), draw(23, 2)))
+    yield from usual(draw, (4, 8), (10, 8), (10, 9))
+    yield Probe("q 19×11, k 12×11, v 12×13", (draw(19, 11), draw(12, 11), draw(12, 13)))
     yield Probe("q and k 5×6, v 5×3", (draw(5, 6), draw(5, 6), draw(5, 3)), SQUARE)
     yield Probe(
         "a batch of 2, q and k 5×6, v 5×3",
@@ -36,6 +48,8 @@ def _(draw: Draw):
         SQUARE,
     )
     yield Probe("everything 3×3", (draw(3, 3), draw(3, 3), draw(3, 3)), SQUARE)
+    cubes = (draw(3, 3, 3), draw(3, 3, 3), draw(3, 3, 3))
+    yield Probe("a batch of 3, everything 3×3", cubes, SQUARE)
     yield Probe("one key", (draw(5, 6), draw(1, 6), draw(1, 3)), EDGES)
     yield Probe("one query", (draw(1, 6), draw(7, 6), draw(7, 3)), EDGES)
     yield Probe("one feature", (draw(5, 1), draw(7, 1), draw(7, 1)), EDGES)

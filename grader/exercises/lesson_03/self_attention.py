@@ -4,10 +4,18 @@ import torch
 from torch import nn
 
 from grader.attention.kernels import attention, attention_in_loops
-from grader.attention.modules import NOT_FOR_MODULES, attention_module, module_probes
+from grader.attention.mistakes import add_module_mistakes
+from grader.attention.modules import (
+    NOT_FOR_MODULES,
+    attention_module,
+    module_laws,
+    module_probes,
+)
 from grader.attention.slips import add_slips
 from grader.exercise import Exercise
 from grader.probes import Draw
+
+_ROLES = ("W_q", "W_k", "W_v")
 
 exercise = Exercise(
     "SelfAttention",
@@ -15,6 +23,7 @@ exercise = Exercise(
     place=4,
     points=4,
     signature="SelfAttention(d_in, d_out); forward(x) -> (..., T, d_out)",
+    laws=module_laws("W_v"),
     hints=(
         "Three linear maps in __init__, attention in forward. What is self.W_q, exactly?",
         "In forward all three roles come from the same x. Whose size does the scale use?",
@@ -22,7 +31,6 @@ exercise = Exercise(
         "q, k, v = self.W_q(x), self.W_k(x), self.W_v(x), then the five steps",
     ),
 )
-_ROLES = ("W_q", "W_k", "W_v")
 
 
 @exercise.probe
@@ -71,39 +79,27 @@ class WithTheWeightsThemselves(nn.Module):
         return self.soft(x @ bilinear @ x.mT) @ x @ self.W_v.weight.T
 
 
-_FROM_X = {"q": "q", "k": "k", "v": "v", "s": "q kᵀ / √d_k"}
+add_module_mistakes(exercise, _ROLES)
 
 
-@exercise.wrong("softmax(q kᵀ / √d_in) v", "scale")
-def scaled_by_d_in(d_in, d_out):
+@exercise.on_top("softmax(q kᵀ / √d_in) v", "scale")
+def scaled_by_d_in(make, d_in, d_out):
     """You divided by the root of d_in, the size of the embeddings. The dot product adds over the
-    size of a query and a key. How long is a query here?"""
-    return attention_module(lambda q, k, v: attention(q * (d_out / d_in) ** 0.5, k, v), _ROLES)(
-        d_in, d_out
-    )
+    size of a query and a key. How long is a query here?
 
+    Seen in lucidrains/vit-pytorch#65, Graylab/DL4Proteins-notebooks#12,
+    juho-lee/set_transformer#18.
+    """
+    module = make(d_in, d_out)
+    projected = module.roles
 
-@exercise.wrong("x W + b")
-def with_bias(d_in, d_out):
-    """Your linear maps have a bias, which the task leaves out: then x @ W is all they do. Which
-    argument of nn.Linear turns it off?"""
-    return attention_module(attention, _ROLES, bias=True)(d_in, d_out)
+    def shorter_queries(x):
+        q, k, v = projected(x)
+        return q * (d_out / d_in) ** 0.5, k, v
 
-
-@exercise.wrong("(context, weights)")
-def weights_returned_too(d_in, d_out):
-    """forward gave back the weights as well. A module that stands in a row of others should pass
-    on the context alone. Which of the two is it?"""
-    return attention_module(attention, _ROLES, output=slice(None))(d_in, d_out)
-
-
-@exercise.wrong("softmax(q kᵀ / √d_k) x", "mix")
-def values_not_projected(d_in, d_out):
-    """You mixed x itself: W_v is never used, and the result has d_in features. What does a token
-    hand over once it is picked?"""
-    module = attention_module(attention, _ROLES)(d_in, d_out)
-    module.roles = lambda x: (module.W_q(x), module.W_k(x), x)
+    module.roles = shorter_queries
     return module
 
 
+_FROM_X = {"q": "q", "k": "k", "v": "v", "s": "q kᵀ / √d_k"}
 add_slips(exercise, lambda kernel: attention_module(kernel, _ROLES), _FROM_X, NOT_FOR_MODULES)

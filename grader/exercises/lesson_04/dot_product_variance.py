@@ -6,7 +6,19 @@ from statistics import stdev
 import torch
 
 from grader.exercise import Exercise
+from grader.laws import Law
 from grader.probes import Draw, Generator, Probe
+
+SAMPLES, D_K, N = 24, 200, 50
+
+
+def estimates_spread(found: dict) -> bool:
+    """Estimates from 50 products spread by 20 %; from 50 × 50 pairs, or a fixed draw, far less."""
+    values = [float(value) for label, (_, value) in found.items() if label.startswith("sample")]
+    if not all(map(math.isfinite, values)) or values[0] == values[1]:
+        return False
+    return stdev(values) > 0.1 * D_K
+
 
 exercise = Exercise(
     "dot_product_variance",
@@ -14,6 +26,15 @@ exercise = Exercise(
     place=1,
     points=2,
     signature="dot_product_variance(d_k, n, generator) -> float",
+    laws=(
+        Law(
+            "n independent products, drawn with the generator",
+            "How many dot products does your code make, when each of the n pairs needs a query and "
+            "a key of its own, and every draw needs generator=generator?",
+            estimates_spread,
+            decisive=True,
+        ),
+    ),
     hints=(
         "Draw n queries and n keys of size d_k. How many dot products do you get?",
         "One dot product is a sum of d_k products. Over which axis do you add before the variance?",
@@ -21,7 +42,6 @@ exercise = Exercise(
         "q and k are torch.randn(n, d_k, generator=generator); (q * k).sum(-1).var().item()",
     ),
 )
-SAMPLES, D_K, N = 24, 200, 50
 
 
 @exercise.probe
@@ -33,19 +53,6 @@ def _(draw: Draw):
     # One more with the first seed, but from a generator that has been in use.
     for i, (seed, used) in enumerate([(seeds[0], 1000), *((seed, 0) for seed in seeds)]):
         yield Probe(f"sample {i}", (D_K, N, Generator(seed, used)), compare=False)
-
-
-@exercise.law(
-    "n independent products, drawn with the generator",
-    "How many dot products does your code make? Each of the n pairs needs a query and a key of its "
-    "own, and every draw needs generator=generator.",
-)
-def estimates_spread(outputs: dict) -> bool:
-    """Estimates from 50 products spread by 20 %; from 50 × 50 pairs, or a fixed draw, far less."""
-    found = [float(value) for label, value in outputs.items() if label.startswith("sample")]
-    if not all(map(math.isfinite, found)) or found[0] == found[1]:
-        return False
-    return stdev(found) > 0.1 * D_K
 
 
 @exercise.reference
@@ -103,6 +110,14 @@ def evenly_drawn(d_k, n, generator):
     """Your numbers seem to lie evenly between 0 and 1: the variance is about 7/144 of d_k. Which
     function of torch draws normal numbers, with mean 0 and variance 1?"""
     q, k = torch.rand(2, n, d_k, generator=generator)
+    return (q * k).sum(dim=-1).var().item()
+
+
+@exercise.wrong("a variance of about d_k / 144", "score")
+def evenly_drawn_around_zero(d_k, n, generator):
+    """Your numbers seem to lie evenly within half a step around 0: the variance is about d_k/144.
+    Which function of torch draws normal numbers, with mean 0 and variance 1?"""
+    q, k = torch.rand(2, n, d_k, generator=generator) - 0.5
     return (q * k).sum(dim=-1).var().item()
 
 

@@ -6,10 +6,18 @@ import torch
 from torch import nn
 
 from grader.attention.kernels import attention, attention_in_loops
-from grader.attention.modules import NOT_FOR_MODULES, attention_module, module_probes
+from grader.attention.mistakes import add_module_mistakes
+from grader.attention.modules import (
+    NOT_FOR_MODULES,
+    attention_module,
+    module_laws,
+    module_probes,
+)
 from grader.attention.slips import add_slips
 from grader.exercise import Exercise
 from grader.probes import Draw
+
+_NAMES = ("query", "key", "value")
 
 exercise = Exercise(
     "Head",
@@ -17,6 +25,7 @@ exercise = Exercise(
     place=5,
     points=3,
     signature="Head(embedding_size, head_size); forward(x) -> (..., T, head_size)",
+    laws=module_laws("value"),
     hints=(
         "Nothing crashes and it even trains. Which line uses a size that it should not?",
         "A dot product adds over the entries of a query and a key. How many are there?",
@@ -24,7 +33,6 @@ exercise = Exercise(
         "scores * self.key.out_features ** -0.5, or k.shape[-1] ** -0.5",
     ),
 )
-_NAMES = ("query", "key", "value")
 
 
 @exercise.probe
@@ -65,22 +73,26 @@ class WithTorchsOwn(KeyFirst):
         return nn.functional.scaled_dot_product_attention(self.query(x), self.key(x), self.value(x))
 
 
-@exercise.wrong("softmax(q kᵀ · embedding_size^-½) v", "scale")
-def scaled_by_embedding_size(embedding_size, head_size):
+@exercise.on_top("softmax(q kᵀ · embedding_size^-½) v", "scale")
+def scaled_by_embedding_size(make, embedding_size, head_size):
     """The bug is still there: the scale uses the embedding size. The model trains, because the
     scale is only a constant, but it is the wrong one. Which vectors are multiplied, and how
-    long are they?"""
-    return attention_module(
-        lambda q, k, v: attention(q * (head_size / embedding_size) ** 0.5, k, v), _NAMES
-    )(embedding_size, head_size)
+    long are they?
+
+    Seen in karpathy/ng-video-lecture#6, karpathy/ng-video-lecture#28, lucidrains/vit-pytorch#65.
+    """
+    module = make(embedding_size, head_size)
+    projected = module.roles
+
+    def shorter_queries(x):
+        q, k, v = projected(x)
+        return q * (head_size / embedding_size) ** 0.5, k, v
+
+    module.roles = shorter_queries
+    return module
 
 
-@exercise.wrong("x W + b")
-def with_bias(embedding_size, head_size):
-    """Your linear maps have a bias, which the task leaves out. Which argument turns it off?"""
-    return attention_module(attention, _NAMES, bias=True)(embedding_size, head_size)
-
-
+add_module_mistakes(exercise, _NAMES)
 add_slips(
     exercise,
     lambda kernel: attention_module(kernel, _NAMES),

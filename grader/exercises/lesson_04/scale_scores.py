@@ -65,14 +65,34 @@ def root_as_a_tensor(scores, d_k):
 @exercise.wrong("scores / d_k", "scale")
 def divided_by_d_k(scores, d_k):
     """You divided by d_k itself. Then the variance is 1/d_k, and the weights come out too even.
-    If the variance is d_k, how large is the standard deviation?"""
+    If the variance is d_k, how large is the standard deviation?
+
+    Seen in delzac/cntkx#10, YutaroOgawa/pytorch_advanced#174.
+    """
     return scores / d_k
+
+
+@exercise.wrong("scores / (d_k / 2)", "scale")
+def divided_by_half_of_d_k(scores, d_k):
+    """You divided by half of d_k. A power binds tighter than a division, so an exponent of 1/2
+    needs parentheses. In which order does Python work through your exponent?"""
+    return scores / (d_k / 2)
+
+
+@exercise.wrong("scores / (2 d_k)", "scale")
+def divided_by_twice_d_k(scores, d_k):
+    """You divided by d_k and then by 2. A power binds tighter than a division, so an exponent of
+    1/2 needs parentheses. In which order does Python work through your exponent?"""
+    return scores / (2 * d_k)
 
 
 @exercise.wrong("scores · √d_k", "scale")
 def multiplied_by_root(scores, d_k):
     """You multiplied by the root: the scores grew. Watch the sign of the exponent. Should the
-    variance go up or down?"""
+    variance go up or down?
+
+    Seen in rasbt/LLMs-from-scratch#856, esceptico/perceiver-io#9, wxie9/CARD#3.
+    """
     return scores * d_k**0.5
 
 
@@ -82,10 +102,25 @@ def multiplied_by_d_k(scores, d_k):
     return scores * d_k
 
 
+@exercise.wrong("scores / 2", "scale")
+def divided_by_2(scores, d_k):
+    """You divided by 2 whatever d_k is: right for d_k = 4 alone. Where does d_k come in?"""
+    return scores / 2
+
+
 @exercise.wrong("scores / 4", "scale")
 def divided_by_4(scores, d_k):
     """You divided by 4 whatever d_k is: right for d_k = 16 alone. Where does d_k come in?"""
     return scores / 4
+
+
+@exercise.wrong("scores / 8", "scale")
+def divided_by_8(scores, d_k):
+    """You divided by 8 whatever d_k is: right for d_k = 64 alone. Where does d_k come in?
+
+    Seen in lucidrains/muse-maskgit-pytorch#40.
+    """
+    return scores / 8
 
 
 @exercise.wrong("scores / √3", "scale")
@@ -96,15 +131,25 @@ def divided_by_root_of_3(scores, d_k):
 
 @exercise.wrong("scores, as they were", "scale")
 def not_scaled(scores, d_k):
-    """The scores came back as they were. What should their variance be afterwards?"""
+    """The scores came back as they were. What should their variance be afterwards?
+
+    Seen in Kyubyong/transformer#60, PAIR-code/tiny-transformers#71, ethen8181/machine-learning#13.
+    """
     return scores
 
 
 @exercise.wrong("scores / √(number of keys)", "scale")
 def divided_by_root_of_T(scores, d_k):
     """You divided by the root of the number of keys. A dot product does not add over tokens.
-    Which size does it add over? It is among the arguments."""
+    Which of your two arguments says how many products it adds up?"""
     return scores / scores.shape[-1] ** 0.5
+
+
+@exercise.wrong("scores / √(number of queries)", "scale")
+def divided_by_root_of_T_q(scores, d_k):
+    """You divided by the root of the number of queries. A dot product does not add over tokens.
+    Which of your two arguments says how many products it adds up?"""
+    return scores / scores.shape[-2] ** 0.5
 
 
 @exercise.wrong("scores / d_k²", "scale")
@@ -113,11 +158,25 @@ def divided_by_square(scores, d_k):
     return scores / d_k**2
 
 
+@exercise.wrong("scores / the fourth root of d_k", "scale")
+def divided_by_fourth_root(scores, d_k):
+    """You divided by the root of the root of d_k. That is right for q and k each, and then the two
+    together make the root. How often is the root taken here?"""
+    return scores / d_k**0.25
+
+
 @exercise.wrong("scores / log(d_k)", "scale")
 def divided_by_logarithm(scores, d_k):
     """You divided by the logarithm of d_k. Which function turns a variance into a standard
     deviation?"""
-    return scores / math.log(d_k) if d_k > 1 else scores / 0.0
+    return scores / math.log(d_k)
+
+
+@exercise.wrong("scores / log₂(d_k)", "scale")
+def divided_by_binary_logarithm(scores, d_k):
+    """You divided by the logarithm of d_k to base 2, which is its root only where d_k is 4 or 16.
+    Which function turns a variance into a standard deviation?"""
+    return scores / math.log2(d_k)
 
 
 @exercise.wrong("scores / their own standard deviation", "scale")
@@ -127,18 +186,35 @@ def divided_by_own_spread(scores, d_k):
     return scores / scores.std()
 
 
-@exercise.wrong("softmax(scores) / √d_k", "normalise")
-def softmax_first(scores, d_k):
+@exercise.wrong("√(scores / d_k)", "scale")
+def root_of_everything(scores, d_k):
+    """You took the root of the quotient, scores included. A negative score has no root, so NaN
+    came back. Which of the two numbers is the root to be taken of?"""
+    return (scores / d_k) ** 0.5
+
+
+@exercise.wrong("scores - √d_k", "scale")
+def root_subtracted(scores, d_k):
+    """You subtracted the root. That moves all scores alike, and their spread stays what it was.
+    Which operation changes a variance?"""
+    return scores - d_k**0.5
+
+
+@exercise.on_top("softmax first, then / √d_k", "normalise")
+def softmax_first(kernel, scores, d_k):
     """You took the softmax and scaled the weights. Only the scores are to be scaled here. Which
-    step comes first, scale or normalise?"""
-    return torch.softmax(scores, dim=-1) / d_k**0.5
+    step comes first, scale or normalise?
+
+    Seen in FrancescoSaverioZuppichini/ViT#2.
+    """
+    return kernel(torch.softmax(scores, dim=-1), d_k)
 
 
-@exercise.wrong("softmax(scores / √d_k)", "normalise")
-def softmax_too(scores, d_k):
-    """The scale is right, but you went on to the softmax. Only the scaled scores are asked for.
-    Which step of the five is this one?"""
-    return torch.softmax(scores / d_k**0.5, dim=-1)
+@exercise.on_top("softmax(scores / √d_k)", "normalise")
+def softmax_too(kernel, scores, d_k):
+    """The scores are scaled, but you went on to the softmax. Only the scaled scores are asked
+    for. Which step of the five is this one?"""
+    return torch.softmax(kernel(scores, d_k), dim=-1)
 
 
 @exercise.wrong("scores / √d_k, written into scores", "scale")

@@ -160,3 +160,24 @@ def upside_down(attention):
     multiplies. Does a larger scale make the weights more even, or less?"""
     found = read_off_the_weights(attention)
     return {"1/sqrt(d_k)": "sqrt(d_k)", "sqrt(d_k)": "1/sqrt(d_k)"}.get(found, found)
+
+
+@exercise.wrong("1/sqrt(d_v) is taken for 1", "scale")
+def values_of_one_number(attention):
+    """Your test takes 1/sqrt(d_v) for 1. For which size of the values are they the same
+    number?"""
+    return _nearest(_measure(attention, 5, 9, 1), 5, 9, 1)
+
+
+@exercise.wrong("1/sqrt(T) is taken for 1/d_k", "scale")
+def tokens_as_many_as_the_square(attention):
+    """Your test takes 1/sqrt(T) for 1/d_k. With which sizes must that happen, and with which can
+    the two be told apart?"""
+    return _nearest(_measure(attention, 4, 2, 3), 4, 2, 3)
+
+
+@exercise.wrong("1/sqrt(d_v) is taken for 1/d_k", "scale")
+def values_as_large_as_the_square(attention):
+    """Your test takes 1/sqrt(d_v) for 1/d_k. With which sizes must that happen, and with which can
+    the two be told apart?"""
+    return _nearest(_measure(attention, 3, 2, 4), 3, 2, 4)

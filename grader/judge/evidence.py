@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.compare import ROUNDING, close, dtypes, near, structure_problem
 from grader.exercise import Exercise
-from grader.probes import VALUES, Linear, Probe
+from grader.probes import BESIDES, VALUES, Linear, Probe
 from grader.record import Call
 
 PARAMETERS = "exactly the parameters named"
@@ -38,6 +38,16 @@ class Evidence:
         if self.exercise.compared:  # such an exercise judges the form itself
             return ""
         return structure_problem(self.call.output, self.want.output)
+
+    @property
+    def is_core(self) -> bool:
+        """Plain inputs, on which another kernel gives other values."""
+        return self.probe.compare and self.probe.shows not in BESIDES
+
+    @property
+    def only_crashes(self) -> bool:
+        """A crash away from the plainest inputs, which is another matter than wrong values."""
+        return bool(self.call.error) and self.probe.shows != VALUES
 
     @property
     def well_formed(self) -> bool:

@@ -1,0 +1,70 @@
+"""The message for an answer that equals a known mistake, two at once, or several alike."""
+
+from collections.abc import Iterator
+
+from grader.compare import all_finite
+from grader.exercise import Mistake
+from grader.judge.evidence import DTYPE, INPUTS, PARAMETERS, REPEAT, Evidence
+from grader.judge.panel import Panel
+from grader.judge.words import (
+    ASK,
+    BESIDES,
+    COMPUTED,
+    KNOWN,
+    MAYBE,
+    away,
+    detail,
+    difference,
+    line,
+    message,
+)
+
+
+def known(mistakes: tuple[Mistake, ...], properties: Panel, evidence: list[Evidence]) -> str:
+    """What was computed, how we know, what goes wrong besides, and one question."""
+    compared = [e for e in evidence if e.probe.compare]
+    off = [e for e in compared if e.well_formed and not e.right and e.has_numbers]
+    plain = [e for e in off if e.is_core]
+    return message(
+        *_computed(mistakes),
+        _how_we_know(plain or off, "these two together" if mistakes[0].parts else "this formula"),
+        *(line(BESIDES, text) for text in _besides(compared, off, plain, dict(properties))),
+        line(ASK, mistakes[0].question),
+    )
+
+
+def _computed(mistakes: tuple[Mistake, ...]) -> Iterator[str]:
+    if len(mistakes) > 1:
+        yield "Your answer equals more than one known mistake: here they come to the same."
+    elif mistakes[0].parts:
+        yield "Two mistakes at once."
+    label = MAYBE if len(mistakes) > 1 else COMPUTED
+    shown = mistakes if len(mistakes) > 1 else mistakes[0].parts or mistakes
+    for mistake in shown:
+        # one step stands above the message; of several, each stands beside its formula
+        step = f"(step {mistake.step})" if mistake.step and len(shown) > 1 else ""
+        yield line(label, mistake.formula, step)
+        yield mistake.what
+
+
+def _how_we_know(off: list[Evidence], whose: str) -> str:
+    if not off or PARAMETERS in off[0].faults:
+        return ""
+    worst = max(off, key=difference)
+    said = f"on {worst.probe.label}, your numbers are those of {whose}, and {away(worst)}."
+    return line(KNOWN, said)
+
+
+def _besides(
+    compared: list[Evidence], off: list[Evidence], plain: list[Evidence], held: dict[str, bool]
+) -> Iterator[str]:
+    """What goes wrong apart from the mistake that is named."""
+    crashed = [e for e in compared if e.call.error]
+    if crashed and (plain or not off):
+        yield f"on {crashed[0].probe.label}, it raised {crashed[0].call.error}."
+    endless = [e for e in off if e not in plain and not all_finite(e.call.output)]
+    if plain and endless:
+        yield f"on {endless[0].probe.label}, NaN or infinity came back."
+    for label in (REPEAT, INPUTS, DTYPE):
+        if plain and not held.get(label, True):
+            yield f"this does not hold: {label}. {detail(label, compared)}".strip()

@@ -1,0 +1,81 @@
+"""What holds and what does not, and the points that follow from it."""
+
+from collections.abc import Iterator
+
+from grader.compare import all_finite, near
+from grader.exercise import Exercise
+from grader.judge.evidence import (
+    BY_HAND,
+    GRADIENTS,
+    MANNERS,
+    PARAMETERS,
+    PRECISION,
+    Evidence,
+)
+from grader.probes import VALUES
+
+Panel = tuple[tuple[str, bool], ...]
+
+
+def panel(exercise: Exercise, evidence: list[Evidence]) -> Panel:
+    """(label, held) for everything this exercise looks at, in the order of importance."""
+    return tuple(_properties(exercise, evidence))
+
+
+def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[str, bool]]:
+    if any(e.probe.init for e in evidence):
+        yield PARAMETERS, all(PARAMETERS not in e.faults for e in evidence)
+    compared = [e for e in evidence if e.probe.compare]
+    for label in dict.fromkeys(e.probe.shows for e in compared):
+        yield label, all(e.right for e in compared if e.probe.shows == label)
+    outputs = {e.probe.label: (e.probe, e.call.output) for e in evidence if e.well_formed}
+    whole = all(e.well_formed for e in evidence if e.probe.shows == VALUES or e.probe.base)
+    for law in exercise.laws:
+        yield law.label, whole and law.holds(outputs)
+    if any(e.is_precise is not None for e in compared):
+        yield PRECISION, all(e.is_precise is not False for e in compared)
+    for label in MANNERS:
+        if any(label in e.looked_at for e in compared):
+            yield label, all(label not in e.faults for e in compared)
+
+
+def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> tuple[float, str]:
+    """The points, and how they come about in a sentence.
+
+    Once the plain values are right, each property that fails costs a quarter. While they are
+    wrong, half of the points are left for the laws, and each law or manner that fails costs a
+    quarter: there must be laws, the result must depend on every input, and be more than an input
+    given back.
+    """
+    held = dict(properties)
+    laws = [law.label for law in exercise.laws if not law.decisive]
+    musts = [PARAMETERS, BY_HAND, *(law.label for law in exercise.laws if law.decisive)]
+    if not all(held.get(label, True) for label in musts):
+        return 0.0, ""
+    if held[VALUES]:
+        failed = [label for label in held if not held[label] and label not in laws]
+        share, start = max(0.0, 1 - len(failed) / 4), "The plain values are right"
+    else:
+        if not laws or not held.get(GRADIENTS, True) or _says_nothing(evidence):
+            return 0.0, ""
+        failed = [label for label in (*laws, *MANNERS) if not held.get(label, True)]
+        share, start = max(0.0, 0.5 - len(failed) / 4), "Half is left for what holds all the same"
+    if not share or share == 1:
+        return share * exercise.points, ""
+    costs = f", less a quarter for each of: {'; '.join(failed)}" if failed else ""
+    return share * exercise.points, f"{start}{costs}."
+
+
+def _says_nothing(evidence: list[Evidence]) -> bool:
+    """The values are not all there, or an input came back as it was."""
+    plain = [e for e in evidence if e.probe.shows == VALUES]
+    if not all(e.well_formed and all_finite(e.call.output) for e in plain):
+        return True
+    return any(
+        all(near(_first(e.call.output), e.probe.args[i]) for e in plain)
+        for i in range(len(plain[0].probe.args))
+    )
+
+
+def _first(output: object) -> object:
+    return output[0] if isinstance(output, tuple) else output

@@ -1,0 +1,96 @@
+"""Which known mistake an answer equals, or which two of them at once. Only positive matches."""
+
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+from grader.exercise import Exercise, Mistake
+from grader.judge.evidence import Evidence
+from grader.observe import first_call, observe
+from grader.probes import Probe
+from grader.quiet import fresh_state, quiet
+from grader.record import Call
+
+
+def matches(exercise: Exercise, evidence: list[Evidence], seed: int) -> tuple[Mistake, ...]:
+    """The known mistakes that the answer equals; where there is none, the pairs of them."""
+    with quiet(), fresh_state():
+        found = [s for s in _suspects(exercise, seed) if s.has_these_values(evidence)]
+    single = tuple(s.mistake for s in found if s.has_wrong_values or s.has_these_faults(evidence))
+    if single or not _may_be_two(evidence):
+        return single
+    probes = tuple(e.probe for e in evidence)
+    with quiet(), fresh_state():
+        pairs = (Suspect(pair, probes) for pair in exercise.pairs())
+        found = [s.mistake for s in pairs if s.has_these_values(evidence)]
+    return tuple({frozenset(pair.parts): pair for pair in found}.values())
+
+
+@lru_cache(maxsize=32)
+def _suspects(exercise: Exercise, seed: int) -> tuple["Suspect", ...]:
+    probes = exercise.probes(seed)
+    return tuple(Suspect(mistake, probes) for mistake in exercise.known_wrong)
+
+
+def _may_be_two(evidence: list[Evidence]) -> bool:
+    """Pairs are known by their wrong values alone."""
+    if any(e.wrong_parameters for e in evidence if e.probe.init):
+        return False
+    return any(not (e.right or e.call.error) for e in evidence if e.is_core)
+
+
+class Suspect:
+    """A known-wrong kernel, or a pair, run on each probe when that is first looked at."""
+
+    def __init__(self, mistake: Mistake, probes: tuple[Probe, ...]) -> None:
+        self.mistake, self.probes = mistake, probes
+        self.has_wrong_values = False
+        self._calls: dict[int, Call] = {}
+
+    def has_these_values(self, evidence: list[Evidence]) -> bool:
+        """Whether the answer's values are those of this kernel.
+
+        A module with other parameters is known by them. A kernel with wrong values of its own
+        fits whoever has them too, whatever else goes wrong in other dtypes and layouts or at
+        large scores. A kernel that is right on plain inputs must be equal on all of them.
+        """
+        compared = [(i, e) for i, e in enumerate(evidence) if e.probe.compare]
+        if compared[0][1].probe.init and (
+            any(e.wrong_parameters for _, e in compared)
+            or self._beside(*compared[0]).wrong_parameters
+        ):
+            self.has_wrong_values = True
+            return all(e.parameters == self._beside(i, e).parameters for i, e in compared)
+        core = [(i, e) for i, e in compared if e.is_core]
+        if not all(e.only_crashes or e.same_as(self._call(i)) for i, e in core):
+            return False
+        wrong = [e for i, e in core if self._is_wrong(i, e)]
+        if wrong:
+            self.has_wrong_values = True
+            return any(not e.call.error for e in wrong)
+        self.has_wrong_values = any(self._is_wrong(i, e) for i, e in compared)
+        return all(e.same_as(self._call(i)) for i, e in compared)
+
+    def has_these_faults(self, evidence: list[Evidence]) -> bool:
+        """Whether the answer goes wrong in the manners of a kernel whose values are all right."""
+        pairs = [
+            (e, replace(e, call=call))
+            for e, call in zip(evidence, self._observed, strict=True)
+            if e.probe.compare
+        ]
+        return all(e.right and e.faults == own.faults for e, own in pairs)
+
+    @cached_property
+    def _observed(self) -> tuple[Call, ...]:
+        return observe(self.mistake.kernel, self.probes).calls
+
+    def _call(self, i: int) -> Call:
+        if i not in self._calls:
+            self._calls[i] = first_call(self.mistake.kernel, self.probes[i])
+        return self._calls[i]
+
+    def _beside(self, i: int, evidence: Evidence) -> Evidence:
+        return replace(evidence, call=self._call(i))
+
+    def _is_wrong(self, i: int, evidence: Evidence) -> bool:
+        own = self._beside(i, evidence)
+        return not (own.call.error or own.right)

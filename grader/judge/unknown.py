@@ -1,0 +1,139 @@
+"""The message for an answer that equals nothing known: what keeps it from being right."""
+
+from grader.compare import all_finite
+from grader.exercise import Exercise
+from grader.judge.crash import meaning
+from grader.judge.evidence import BY_HAND, PARAMETERS, REPEAT, Evidence
+from grader.judge.panel import Panel
+from grader.judge.slices import finding
+from grader.judge.words import (
+    ASK,
+    BESIDES,
+    HOLDS,
+    KNOWN,
+    MEANS,
+    QUESTIONS,
+    SEEN,
+    away,
+    detail,
+    line,
+    message,
+)
+from grader.probes import EDGES, LAYOUT, VALUES
+
+FORMS = {
+    "None": "Is the return line missing, or inside a branch that was not taken?",
+    "a generator": "A yield, or a for in round brackets, makes a generator. What returns values?",
+}
+
+
+def unknown(
+    exercise: Exercise, properties: Panel, evidence: list[Evidence], reads: tuple[str, ...]
+) -> str:
+    """The plainest thing that is wrong, how we know, what holds all the same, one question."""
+    compared = [e for e in evidence if e.probe.compare]
+    failed = [label for label, held in properties if not held]
+    if PARAMETERS in failed and (text := _parameters(compared)):
+        return message(line(SEEN, text), line(ASK, QUESTIONS[PARAMETERS]))
+    if REPEAT in failed:
+        seen = "Two calls with the same input did not give the same."
+        return _manner(seen, REPEAT, compared)
+    wrong = next((e for e in compared if not e.right), None)
+    if wrong is None:
+        seen = f"The values are right, but this does not hold: {failed[0]}."
+        return _manner(seen, failed[0], compared)
+    fine = _is_fine(compared)
+    say = _crash if wrong.call.error else _structure if wrong.problem else _numbers
+    seen, means, known, question = say(wrong, evidence)
+    by_library = "it uses the library's softmax, which this exercise does without."
+    laws = {law.label for law in exercise.laws}
+    held = [label for label, holds in properties if holds and label in laws]
+    return message(
+        line(SEEN, seen),
+        line(MEANS, means),
+        line(KNOWN, f"On {fine.probe.label} it gives the right answer." if fine else "", known),
+        line(BESIDES, by_library if BY_HAND in failed else ""),
+        line(BESIDES, _reads(reads)),
+        line(HOLDS, f"{'; '.join(held)}." if held and say is _numbers else ""),
+        line(ASK, question or (_question(wrong, compared) if fine or say is _numbers else "")),
+    )
+
+
+def _is_fine(evidence: list[Evidence]) -> Evidence | None:
+    """An input that is not too small to say something, with a right output."""
+    return next((e for e in evidence if e.right and e.probe.shows != EDGES), None)
+
+
+def _manner(seen: str, label: str, evidence: list[Evidence]) -> str:
+    laws = {law.label: law.question for law in evidence[0].exercise.laws}
+    return message(
+        line(SEEN, seen),
+        line(KNOWN, detail(label, evidence)),
+        line(ASK, QUESTIONS.get(label) or laws[label]),
+    )
+
+
+def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
+    every = all(e.call.error for e in evidence)
+    place = "on every input tried" if every else f"on {wrong.probe.label}"
+    where = f"It happened in {wrong.call.where}" if wrong.call.where else ""
+    means, question = meaning(wrong)
+    seen = f"Your code raised {wrong.call.error} ({place})."
+    return seen, means, where, "" if _is_fine(evidence) else question
+
+
+def _structure(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
+    ask = next((text for start, text in FORMS.items() if wrong.problem.startswith(start)), "")
+    return f"On {wrong.probe.label}: {wrong.problem}.", "", "", ask
+
+
+def _numbers(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
+    label = wrong.probe.label
+    if wrong.exercise.compared:
+        return f"On {label}: {wrong.exercise.compared(wrong.probe, wrong.call.output)}.", "", "", ""
+    if not all_finite(wrong.call.output):
+        return f"On {label}, NaN or infinity came back.", "", "", ""
+    part = finding(evidence)
+    if part is None:
+        seen = "Numbers that are not right, and equal no mistake we know."
+        return seen, "", f"on {label}, your numbers are {away(wrong)}.", ""
+    found, shown = part
+    known = f"on {shown.probe.label}, your numbers are {away(shown)}."
+    return found.text, "", known, found.question
+
+
+def _question(wrong: Evidence, evidence: list[Evidence]) -> str:
+    """What to think about, from the property that the first wrong input shows."""
+    others = [e for e in evidence if e is not wrong and e.right and e.has_numbers]
+    asked = wrong.probe.shows == VALUES and not wrong.call.error
+    given = next((e for e in others if asked and e.same_as(wrong.call)), None)
+    if given:
+        return f"It is the right answer for {given.probe.label}. {QUESTIONS[REPEAT]}"
+    if "view size is not compatible" in wrong.call.error:
+        return QUESTIONS[LAYOUT]
+    return QUESTIONS.get(wrong.probe.shows, "")
+
+
+def _reads(names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    listed = " and ".join(f"`{name}`" for name in names)
+    return f"your code reads {listed} from the notebook. Should that come from the arguments?"
+
+
+def _parameters(evidence: list[Evidence]) -> str:
+    for e in evidence:
+        if PARAMETERS not in e.faults or e.call.parameters is None:
+            continue
+        got, want = e.call.parameters, e.want.parameters
+        notes = [f"{name} is missing" for name in want if name not in got]
+        notes += [f"{name} is not expected" for name in got if name not in want]
+        notes += [
+            f"{name} has shape {tuple(got[name])} instead of {tuple(want[name])}"
+            for name in want
+            if name in got and got[name] != want[name]
+        ]
+        notes += [f"{name} is the same tensor as another parameter" for name in e.call.shared]
+        made = f"{e.exercise.name}({', '.join(map(str, e.probe.init))})"
+        return f"{made} has other parameters than the task names: {'; '.join(notes)}."
+    return ""

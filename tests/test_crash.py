@@ -1,0 +1,60 @@
+"""An error about sizes is told in the terms of the task: whose axis it is, and what would fit."""
+
+import pytest
+import torch
+from torch import nn
+
+from grader import grade
+
+
+class Untransposed(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_q, self.W_k, self.W_v = (nn.Linear(d_in, d_out, bias=False) for _ in range(3))
+
+    def forward(self, x):
+        return self.W_q(x) @ self.W_k(x) @ x.new_ones(len(x), 2).cos() @ self.W_v(x)
+
+
+CASES = {
+    "a transposed factor would fit": (
+        "attention_scores",
+        lambda q, k: torch.mm(q, k) if q.dim() == 2 and len(q) != len(k) else q @ k.mT * 2,
+        "With B transposed it would be 5×6 times 6×7, and give 5×7.",
+    ),
+    "a size is found among the arguments": (
+        "attention_scores",
+        lambda q, k: torch.mm(q, k) if q.dim() == 2 and len(q) != len(k) else q @ k.mT * 2,
+        "7 is the length of axis -2 of k.",
+    ),
+    "lengths that cannot meet": (
+        "mix",
+        lambda weights, x: (weights * x) ** 2,
+        "an axis of length 7 was to meet one of length 3",
+    ),
+    "an axis that is not there": (
+        "average",
+        lambda x: x.mean(2, keepdim=True) * 3,
+        "There is no axis 2: this tensor has 2 axes.",
+    ),
+    "a shape that is not filled": (
+        "average",
+        lambda x: x.reshape(2, -1),
+        "There are 15 numbers, which do not fill that shape.",
+    ),
+    "a module's own products": ("SelfAttention", Untransposed, "In a product A B"),
+}
+
+
+@pytest.mark.parametrize(("exercise", "answer", "words"), CASES.values(), ids=CASES)
+def test_the_error_is_put_into_words(exercise, answer, words):
+    message = grade(exercise, answer).message
+    assert words in message
+    assert message.splitlines()[-1].startswith("Think about: ")
+
+
+def test_another_error_is_quoted_and_asked_about():
+    message = grade("average", lambda x: x.no_such_method()).message
+    assert "AttributeError" in message
+    assert "What it means" not in message
+    assert message.endswith("with which shape?")
