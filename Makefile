@@ -20,10 +20,10 @@ endif
 PYTEST := $(PYTHON) -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks outputs lint clean
+.PHONY: help lab test notebooks outputs mistakes kill-matrix bench lint clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 # JupyterLab refuses to run as root, the only user of many a container, unless it is told to.
 lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is passed on
@@ -42,6 +42,15 @@ notebooks: $(READY) ## make the learners' notebooks/ from solutions/, over whate
 
 outputs: $(READY) ## run the notebooks under solutions/ and store their outputs
 	$(PYTHON) -m nbconvert --config tools/nbconvert_config.py --inplace solutions/*/*.ipynb
+
+mistakes: $(READY) ## write docs/mistakes.md, every exercise with its known mistakes
+	$(PYTHON) tools/docs.py mistakes > docs/mistakes.md
+
+kill-matrix: $(READY) ## print what the grader makes of every mistake, and write docs/kill-matrix.md
+	$(PYTHON) tools/docs.py kill-matrix | tee docs/kill-matrix.md
+
+bench: $(READY) ## measure how fast answers are judged
+	$(PYTHON) -m benchmarks.grade
 
 lint: $(READY) ## check style with ruff
 	$(PYTHON) -m ruff check .

@@ -20,7 +20,7 @@ SLACK = 1e-5  # rounding in float32
 
 @dataclass(frozen=True)
 class Law:
-    """`holds({label: (probe, output)})` on the plain probes, and a question for when it does not.
+    """`holds({label: (probe, output)})`, None where it cannot be seen, and a question if it fails.
 
     A `decisive` law is as good as the values: without it an answer earns nothing.
     Example: `Law("rows add up to 1", "What is shared out?", holds)`
@@ -28,7 +28,7 @@ class Law:
 
     label: str
     question: str
-    holds: Callable[[Outputs], bool]
+    holds: Callable[[Outputs], bool | None]
     change: Callable[[tuple[Probe, ...]], Probe] | None = None
     decisive: bool = False
 
@@ -56,13 +56,13 @@ def on_two(
         first = next(p for p in probes if p.shows == shows)
         return replace(first, label=f"{first.label}, {what}", args=move(first), base=first.label)
 
-    def holds(found: Outputs) -> bool:
+    def holds(found: Outputs) -> bool | None:
         pairs = [
             (found[p.base][1], output)
             for label, (p, output) in found.items()
             if p.base in found and label == f"{p.base}, {what}"
         ]
-        return bool(pairs) and all(agree(*pair) for pair in pairs)
+        return all(agree(*pair) for pair in pairs) if pairs else None
 
     return Law(label, question, holds, change)
 
@@ -151,7 +151,9 @@ def items_stay_apart() -> Law:
     def move(probe: Probe) -> tuple:
         deep = max(a.dim() for a in probe.args if isinstance(a, Tensor))
         return tuple(
-            torch.stack([a[0], a[1].flip(-1)]) if isinstance(a, Tensor) and a.dim() == deep else a
+            torch.stack([a[0], a[1].flip(*range(deep - 1))])
+            if isinstance(a, Tensor) and a.dim() == deep
+            else a
             for a in probe.args
         )
 
@@ -160,7 +162,7 @@ def items_stay_apart() -> Law:
 
     return on_two(
         "items of a batch do not mix",
-        "Which axis is counted from the front? With a batch, axis 0 is the batch.",
+        "With a batch, axis 0 is the batch: which of your axes is counted from the front?",
         BATCHES,
         "the second item changed",
         move,

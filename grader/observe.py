@@ -43,10 +43,13 @@ def observe(answer: Any, probes: tuple[Probe, ...]) -> Observation:
 
 
 def first_call(kernel: Callable, probe: Probe) -> Call:
-    """A kernel of ours on one probe, one call and no more, with the noise it makes."""
+    """A kernel of ours on one probe: one call, the noise it makes, and of an error the type."""
     fact: dict[str, Any] = {}
-    target = _guarded(_prepare, kernel, probe, fact, slot="error")
-    _guarded(_first_call, target, probe, fact, slot="error")
+    try:
+        with torch.no_grad():
+            _first_call(_prepare(kernel, probe, fact), probe, fact)
+    except Exception as error:
+        fact["error"] = type(error).__name__
     return Call(**fact)
 
 
@@ -146,11 +149,11 @@ def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> Any:
         result = target(*args)
     fact["output"] = plain(result)
     fact["operations"] = tuple(sorted(used.names)) if used else ()
-    fact["changed"] = tuple(
-        str(i)
+    fact["changed"] = {
+        str(i): plain(getattr(arg, "weight", arg))
         for i, (arg, given) in enumerate(zip(args, probe.args, strict=True))
         if _differs(arg, given)
-    )
+    }
     return result
 
 

@@ -27,6 +27,7 @@ class Call:
     `error`, `second_error` and `gradient_error` are what was raised, `where` the last line that
     raised. `kept` is False if the first output changed later. `gradients[i]` maps each floating
     input (by position) and each parameter (by name) to the gradient of output i, or None.
+    `changed` maps each input (by position) that was written into to what it is now.
     """
 
     output: Any = None
@@ -38,7 +39,7 @@ class Call:
     kept: bool = True
     gradient_error: str = ""
     gradients: tuple[dict[str, Tensor | None], ...] = ()
-    changed: tuple[str, ...] = ()
+    changed: dict[str, Any] = field(default_factory=dict)
     parameters: dict[str, list[int]] | None = None
     shared: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()

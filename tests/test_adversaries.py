@@ -164,7 +164,6 @@ WRONG = {
     "layers shared by instances": ("SelfAttention", LayersShared),
     "weights fused at the first call": ("SelfAttention", FusedOnce),
     "other numbers in eval mode": ("SelfAttention", DoubledInEval),
-    "queries tied to keys": ("SelfAttention", Tied),
     "a layer that cannot be trained": ("SelfAttention", Frozen),
     "only the weights in float32": (
         "dot_product_attention",
@@ -199,7 +198,7 @@ def test_another_shift_than_the_maximum_still_overflows(shift):
 @pytest.mark.parametrize(
     ("exercise", "answer", "words"),
     [
-        ("SelfAttention", Tied, "W_k.weight is the same tensor"),
+        ("SelfAttention", Tied, "One and the same linear map makes the queries and the keys"),
         ("SelfAttention", Frozen, "No gradient reaches W_v.weight"),
         ("SelfAttention", FusedOnce, "follows its weights"),
         ("average", remembered_by_shape, "the right answer for 5×3"),

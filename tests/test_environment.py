@@ -85,7 +85,9 @@ def test_make_help_lists_every_target():
 
 
 def test_every_make_command_of_the_readme_exists():
-    commands = re.findall(r"(?:`|^    )make ([a-z -]+?)(?=`| *#|$)", text("README.md"), re.MULTILINE)
+    commands = re.findall(
+        r"(?:`|^    )make ([a-z -]+?)(?=`| *#|$)", text("README.md"), re.MULTILINE
+    )
     assert commands
     assert {target for command in commands for target in command.split()} <= set(targets())
 

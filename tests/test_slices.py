@@ -1,4 +1,4 @@
-"""Which part of a wrong result is right: every finding is true, and the most telling comes first."""
+"""Which part of a wrong result is right: every finding is true, the most telling comes first."""
 
 import pytest
 import torch
@@ -70,7 +70,9 @@ def test_the_first_head_alone_is_told_by_its_columns():
 
 def test_of_several_outputs_the_right_one_is_named_and_the_wrong_one_looked_at():
     found = first((WANT, 2 * WANT), (WANT, WANT), ["context", "weights"])
-    assert found.text == "Right by itself: context. Of weights: Every number is 2 times the right one."
+    assert (
+        found.text == "Right by itself: context. Of weights: Every number is 2 times the right one."
+    )
 
 
 @pytest.mark.parametrize("got", [normal(5, 6) * WANT, WANT * torch.nan, torch.zeros_like(WANT)])

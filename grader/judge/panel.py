@@ -28,10 +28,13 @@ def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[
     compared = [e for e in evidence if e.probe.compare]
     for label in dict.fromkeys(e.probe.shows for e in compared):
         yield label, all(e.right for e in compared if e.probe.shows == label)
-    outputs = {e.probe.label: (e.probe, e.call.output) for e in evidence if e.well_formed}
-    whole = all(e.well_formed for e in evidence if e.probe.shows == VALUES or e.probe.base)
+    fine = [e for e in evidence if e.well_formed and all_finite(e.call.output)]
+    outputs = {e.probe.label: (e.probe, e.call.output) for e in fine}
+    plain = all(e.probe.label in outputs for e in evidence if e.probe.shows == VALUES)
     for law in exercise.laws:
-        yield law.label, whole and law.holds(outputs)
+        held = law.holds(outputs) if plain else None
+        if held is not None or law.decisive:
+            yield law.label, bool(held)
     if any(e.is_precise is not None for e in compared):
         yield PRECISION, all(e.is_precise is not False for e in compared)
     for label in MANNERS:
@@ -58,7 +61,8 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
     else:
         if not laws or not held.get(GRADIENTS, True) or _says_nothing(evidence):
             return 0.0, ""
-        failed = [label for label in (*laws, *MANNERS) if not held.get(label, True)]
+        failed = [label for label in laws if not held.get(label)]
+        failed += [label for label in MANNERS if not held.get(label, True)]
         share, start = max(0.0, 0.5 - len(failed) / 4), "Half is left for what holds all the same"
     if not share or share == 1:
         return share * exercise.points, ""

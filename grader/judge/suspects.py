@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
+from grader.compare import near
 from grader.exercise import Exercise, Mistake
 from grader.judge.evidence import Evidence
 from grader.observe import first_call, observe
@@ -77,7 +78,10 @@ class Suspect:
             for e, call in zip(evidence, self._observed, strict=True)
             if e.probe.compare
         ]
-        return all(e.right and e.faults == own.faults for e, own in pairs)
+        return all(
+            e.right and e.faults == own.faults and near(_changed(e), _changed(own))
+            for e, own in pairs
+        )
 
     @cached_property
     def _observed(self) -> tuple[Call, ...]:
@@ -94,3 +98,8 @@ class Suspect:
     def _is_wrong(self, i: int, evidence: Evidence) -> bool:
         own = self._beside(i, evidence)
         return not (own.call.error or own.right)
+
+
+def _changed(evidence: Evidence) -> tuple:
+    """What the inputs that were written into have become."""
+    return tuple(evidence.call.changed.values())

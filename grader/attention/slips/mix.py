@@ -23,7 +23,10 @@ def values_on_the_left(weights, q, k, v):
 @slip("mix", "softmax({s}) {k}")
 def keys_as_values(weights, q, k, v):
     """You mixed the keys. A key is there to be found; what is handed over is something else.
-    Which role holds what a token contributes?"""
+    Which role holds what a token contributes?
+
+    Seen in yflyzhang/AnnotatedTransformer#1.
+    """
     return weights @ k
 
 

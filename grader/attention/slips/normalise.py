@@ -114,7 +114,7 @@ def sum_without_keepdim(scores, *_):
     Seen in triton-lang/triton#11409, sahandsafizadeh/qeep#29.
     """
     exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
-    return exps / exps.sum(dim=-1).unsqueeze(-2)
+    return exps / exps.sum(dim=-1)
 
 
 @slip("normalise", "exp({s}) {v}, not divided")

@@ -128,9 +128,7 @@ def without_itself_filled(kernel, x):
 @exercise.wrong("row i is the mean of rows 0..i+1", "mask")
 def one_row_too_many(x):
     """Row i also takes in row i + 1: each token looks one step into the future. Is the last row
-    that row i may use before the diagonal, on it, or after it?
-
-    Seen in RVC-Boss/GPT-SoVITS#965."""
+    that row i may use before the diagonal, on it, or after it?"""
     triangle = torch.ones(x.shape[-2], x.shape[-2], dtype=x.dtype).tril(1)
     return triangle / triangle.sum(dim=-1, keepdim=True) @ x
 
@@ -225,6 +223,6 @@ def results_averaged_again(x):
 
 @exercise.wrong("x, unchanged", "mix")
 def unchanged(x):
-    """Your function gave x back as it was, so no row knows of the rows before it. Which rows go into
-    row 1?"""
+    """Your function gave x back as it was, so no row knows of the rows before it. Which rows go
+    into row 1?"""
     return x

@@ -30,14 +30,14 @@ def _(draw: Draw):
 @exercise.compare_by
 def broken(probe: Probe, row: Tensor) -> str:
     """What dividing the row by its sum leads to, in words."""
-    if isinstance(row, tuple):
-        return "a list or tuple came back where a 1-D tensor is expected"
+    if isinstance(row, tuple) and all(isinstance(score, int | float) for score in row):
+        return "a list of numbers came back where a 1-D tensor is expected"
     if not isinstance(row, Tensor):
         return f"{describe(row)} came back where a 1-D tensor is expected"
     if not row.is_floating_point():
         return f"the scores are of type {row.dtype}, and floating-point numbers are needed"
-    if row.dim() == 2:
-        return "one row of scores is needed, and this is a matrix"
+    if row.dim() == 2 and len(row) == 1:
+        return "a row of scores has one axis, and this is a matrix of one row"
     if row.dim() != 1 or not len(row):
         return f"one row of scores is needed, and this has shape {tuple(row.shape)}"
     if not row.isfinite().all():
@@ -114,13 +114,13 @@ def whole_numbers():
 
 @exercise.wrong("a list, not a tensor", "")
 def a_list():
-    """The scores came back as a list or a tuple, which cannot be divided by its sum. Which function
-    makes a tensor of a list of numbers?"""
+    """The scores came back as a list or a tuple, which no softmax takes. Which function makes a
+    tensor of a list of numbers?"""
     return [3.0, -1.0]
 
 
-@exercise.wrong("a matrix, not a row", "")
-def a_matrix():
-    """Your scores have two axes: a matrix came back. The scores of one query are a row with one
+@exercise.wrong("a matrix of one row", "")
+def matrix_of_one_row():
+    """Your scores have two axes: a matrix of one row came back. The scores of one query have one
     axis. How many pairs of brackets does a row need?"""
     return torch.tensor([[3.0, -1.0]])

@@ -74,6 +74,13 @@ def added_up_over_the_tokens(x, i):
     return (x * x[i]).sum(dim=0)
 
 
+@exercise.wrong("x * x[i], all added up", "score")
+def one_number(x, i):
+    """You added up all products, so one number is left for all tokens. Over which axis must the
+    products be added, so that each token keeps a score of its own?"""
+    return (x * x[i]).sum()
+
+
 @exercise.on_top("the cosine of each row and row i", "score")
 def cosine(kernel, x, i):
     """You divided by the lengths of the vectors, which makes cosines of the dot products. Does

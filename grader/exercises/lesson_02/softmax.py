@@ -74,8 +74,8 @@ def shifted_by_the_maximum(scores: Tensor) -> Tensor:
 
 @exercise.twin
 def one_exponential_at_a_time(scores: Tensor) -> Tensor:
-    columns = scores.unbind(-1)
-    exps = [torch.exp(s - reduce(torch.maximum, columns)) for s in columns]
+    top = reduce(torch.maximum, scores.unbind(-1))
+    exps = [torch.exp(s - top) for s in scores.unbind(-1)]
     return torch.stack([e / sum(exps) for e in exps], dim=-1)
 
 
@@ -155,7 +155,7 @@ def over_axis_1(kernel, scores):
     """You normalised along axis 1. Without a batch that is the last axis; with one it is not.
     Which number means 'the last axis' for any number of axes?
 
-    Seen in FudanNLP/fastNLP#254, labmlai/annotated_deep_learning_paper_implementations#146."""
+    Seen in labmlai/annotated_deep_learning_paper_implementations#146."""
     return kernel(scores.transpose(1, -1)).transpose(1, -1)
 
 
@@ -167,6 +167,13 @@ def without_keepdim(scores):
     Seen in triton-lang/triton#11409, sahandsafizadeh/qeep#29."""
     exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
     return exps / exps.sum(dim=-1)
+
+
+@exercise.wrong("exp(scores) / sums laid along the columns, without a shift", "normalise")
+def without_keepdim_or_shift(scores):
+    """Your row sums lost their axis, so they were laid along the columns, and exp had no shift. On
+    a square matrix nothing crashes. What does keepdim=True keep?"""
+    return torch.exp(scores) / torch.exp(scores).sum(dim=-1)
 
 
 @exercise.wrong("scores / their sum", "normalise")
@@ -203,10 +210,10 @@ def sigmoid(scores):
     return torch.sigmoid(scores)
 
 
-@exercise.on_top("log of the softmax", "normalise")
-def logarithm_kept(kernel, scores):
+@exercise.wrong("log of the softmax", "normalise")
+def logarithm_kept(scores):
     """These are the logarithms of the weights: all negative. What undoes a logarithm?"""
-    return kernel(scores).log()
+    return scores - scores.logsumexp(dim=-1, keepdim=True)
 
 
 @exercise.on_top("softmax(softmax(scores))", "normalise")
@@ -220,13 +227,6 @@ def softmax_twice(kernel, scores):
 def base_two(kernel, scores):
     """You used powers of 2, which makes the weights too even. Which base does exp use?"""
     return kernel(scores * math.log(2))
-
-
-@exercise.on_top("softmax(scores / the largest of the row)", "normalise")
-def divided_by_the_maximum(kernel, scores):
-    """You divided each row by its maximum. That changes the differences, and a negative maximum
-    turns them round. Which step keeps the differences between scores as they are?"""
-    return kernel(scores / scores.amax(dim=-1, keepdim=True))
 
 
 @exercise.on_top("softmax(-scores)", "normalise")

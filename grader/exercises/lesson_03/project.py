@@ -95,7 +95,10 @@ def one_matrix_for_all(kernel, x, W_q, W_k, W_v):
 @exercise.on_top("v = x W_k", "mix")
 def values_are_keys(kernel, x, W_q, W_k, W_v):
     """Your values were made with W_k, so W_v is never used. Is what a token is found by the same
-    as what it hands over?"""
+    as what it hands over?
+
+    Seen in yflyzhang/AnnotatedTransformer#1.
+    """
     return kernel(x, W_q, W_k, W_k)
 
 

@@ -166,14 +166,15 @@ def own_weight_left_out(weights):
 def inner_product(weights):
     """You subtracted one number, the dot product of the weights with themselves, from every entry.
     Which product of two vectors has one entry for each pair of numbers?"""
-    return torch.diag_embed(weights) - weights @ weights.T
+    turned = weights.permute(*reversed(range(weights.dim())))  # what weights.T is
+    return torch.diag_embed(weights) - weights @ turned
 
 
-@exercise.on_top("w (1 - w), one number for each weight", "normalise")
-def vector_of_derivatives(kernel, weights):
+@exercise.wrong("w (1 - w), one number for each weight", "normalise")
+def vector_of_derivatives(weights):
     """You gave one derivative per weight. But each weight depends on every score. How many pairs
     of a weight and a score are there?"""
-    return kernel(weights).diagonal(dim1=-2, dim2=-1)
+    return weights * (1 - weights)
 
 
 @exercise.wrong("w wᵀ", "normalise")
