@@ -84,7 +84,9 @@ def real_bugs(lesson: str) -> str:
             for mistake in exercise.known_wrong:
                 if mistake.seen:
                     met.setdefault(mistake.seen, mistake)
-    return "\n".join(f"- {m.formula}. {m.what} Seen in {linked(m.seen)}." for m in met.values())
+    return "\n".join(
+        f"- {m.formula}{f' ({m.step})' * bool(m.step)}: {linked(m.seen)}" for m in met.values()
+    )
 
 
 _INTRODUCTION = """\

@@ -145,13 +145,16 @@ def future_does_not_matter() -> Law:
     )
 
 
-def items_stay_apart() -> Law:
-    """Changing the second item of a batch leaves the result of the first as it was."""
+def items_stay_apart(shift: float = 1.0) -> Law:
+    """Changing the second item of a batch leaves the result of the first as it was.
+
+    The item is turned round and shifted; a `shift` of 0 keeps rows that add up to 1.
+    """
 
     def move(probe: Probe) -> tuple:
         deep = max(a.dim() for a in probe.args if isinstance(a, Tensor))
         return tuple(
-            torch.stack([a[0], a[1].flip(*range(deep - 1))])
+            torch.stack([a[0], a[1].flip(*range(deep - 1)) + shift])
             if isinstance(a, Tensor) and a.dim() == deep
             else a
             for a in probe.args

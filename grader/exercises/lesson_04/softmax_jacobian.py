@@ -36,7 +36,7 @@ exercise = Exercise(
             "How does weight i change with score j, compared to weight j with score i?",
             is_symmetric,
         ),
-        items_stay_apart(),
+        items_stay_apart(shift=0.0),
     ),
     hints=(
         "Entry (i, j) says how weight i changes when score j grows. When i = j, and when not?",
