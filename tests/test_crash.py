@@ -42,6 +42,11 @@ CASES = {
         lambda x: x.reshape(2, -1),
         "There are 15 numbers, which do not fill that shape.",
     ),
+    "two dtypes": (
+        "mix",
+        lambda weights, x: weights @ x.double(),
+        "Two tensors of different dtypes met.",
+    ),
     "a module's own products": ("SelfAttention", Untransposed, "In a product A B"),
 }
 

@@ -45,6 +45,11 @@ def _no_such_axis(low: int, high: int, axis: int) -> tuple[str, str]:
     return said, "Which number means the last axis, however many there are?"
 
 
+def _two_dtypes() -> tuple[str, str]:
+    said = "Two tensors of different dtypes met."
+    return said, "Which line makes a tensor in another dtype than the inputs have?"
+
+
 def _reshaped(size: int) -> tuple[str, str]:
     return f"There are {size} numbers, which do not fill that shape.", "How many would fill it?"
 
@@ -58,6 +63,7 @@ _KNOWN: tuple[tuple[str, Callable[..., tuple[str, str]]], ...] = (
         _elementwise,
     ),
     (r"expected to be in range of \[(-?\d+), (\d+)\], but got (-?\d+)", _no_such_axis),
+    (r"same dtype|expected scalar type", _two_dtypes),
     (r"is invalid for input of size (\d+)", _reshaped),
 )
 

@@ -79,7 +79,8 @@ def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, st
     where = f"It happened in {wrong.call.where}" if wrong.call.where else ""
     means, question = meaning(wrong)
     seen = f"Your code raised {wrong.call.error} ({place})."
-    return seen, means, where, "" if _is_fine(evidence) else question
+    away = wrong.probe.shows != VALUES  # then that property asks the better question
+    return seen, means, where, "" if away and _is_fine(evidence) else question
 
 
 def _structure(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
