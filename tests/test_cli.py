@@ -73,7 +73,7 @@ def test_a_partly_done_lesson_has_its_points_and_the_first_line_of_each_message(
     assert status == 1
     assert (report["points"], report["max_points"]) == (1, 7)
     assert message(report, "average") == "Right."
-    assert message(report, "mix").startswith("You mixed with the weights transposed")
+    assert message(report, "mix").startswith("What you computed: weightsᵀ x")
     assert message(report, "uniform_weights") == "NameError: name 'uniform' is not defined"
     assert (
         message(report, "running_average") == 'The cell check("running_average", ...) is missing.'
