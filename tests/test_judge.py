@@ -346,6 +346,15 @@ def test_a_look_to_the_left_may_be_tiny_but_must_be_strict():
     assert not grade("look_left", tied).passed
 
 
+@pytest.mark.parametrize("seed", [1, 13, 19, 76, 116, 153, 179, 192])
+def test_a_tie_stays_a_tie_when_rounding_breaks_it(seed):
+    def tied_but_for_rounding(T):
+        turn = torch.linalg.qr(torch.randn(T, T, generator=torch.Generator().manual_seed(seed)))[0]
+        return torch.eye(T, dtype=turn.dtype).roll(-1) @ turn, turn
+
+    assert not grade("look_left", tied_but_for_rounding).passed
+
+
 def test_the_same_seed_gives_the_same_verdict():
     wrong = find("scaled_dot_product_attention").known_wrong[3]
     first = grade("scaled_dot_product_attention", wrong, seed=4)

@@ -55,7 +55,7 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
     musts = [PARAMETERS, BY_HAND, *(law.label for law in exercise.laws if law.decisive)]
     if not all(held.get(label, True) for label in musts):
         return 0.0, ""
-    if held[VALUES]:
+    if held.get(VALUES, True):
         failed = [label for label in held if not held[label] and label not in laws]
         share, start = max(0.0, 1 - len(failed) / 4), "The plain values are right"
     else:

@@ -1,0 +1,254 @@
+"""Every right answer with one operator, axis, argument or term changed: whatever gives other values
+must not pass.
+
+What gives other values is found out on inputs that the probes know nothing of.
+"""
+
+import math
+from dataclasses import replace
+from functools import cache
+from statistics import fmean
+
+import pytest
+import torch
+from mutants import Mutant, mutants, sources
+from torch import Tensor, nn
+
+from grader import Exercise, exercises, grade
+from grader.exercises import find
+from grader.judge import judge
+from grader.observe import observe
+from grader.probes import VALUES, Probe
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+LARGE = 50  # makes scores of some thousands, where an exponential overflows
+WRONG_BY = 0.25  # a sample variance this far off is another number
+generator = torch.Generator().manual_seed(20240229)
+
+
+def n(*shape: int) -> Tensor:
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def shares(*shape: int) -> Tensor:
+    return torch.softmax(n(*shape), dim=-1)
+
+
+def qkv(lead: tuple, T_q: int, T_k: int, d_k: int, d_v: int) -> tuple[Tensor, Tensor, Tensor]:
+    return n(*lead, T_q, d_k), n(*lead, T_k, d_k), n(*lead, T_k, d_v)
+
+
+def matrices(d_in: int, *widths: int) -> tuple[Tensor, ...]:
+    return tuple(n(d_in, width) for width in widths)
+
+
+def module_case(lead: tuple, T: int, d_in: int, d_out: int, size: float = 1) -> tuple:
+    return (d_in, d_out), [n(d_out, d_in) for _ in range(3)], size * n(*lead, T, d_in)
+
+
+def box(scale: float):
+    def attend(q, k, v):
+        weights = torch.softmax(q @ k.mT * scale(k.shape[-1], k.shape[-2], v.shape[-1]), dim=-1)
+        return weights @ v, weights
+
+    return attend
+
+
+TOKENS = [(n(4, 6),), (n(9, 2),), (n(3, 3),), (n(2, 6, 4),), (n(2, 1, 3, 5),), (n(1, 4),)]
+MODULES = ("SelfAttention", "Head")
+X = [
+    module_case((), 5, 4, 7), module_case((), 3, 3, 3), module_case((2,), 4, 6, 3),
+    module_case((2, 2), 3, 2, 5), module_case((), 4, 3, 2, size=LARGE),
+]  # fmt: skip
+INPUTS = {
+    "average": TOKENS,
+    "uniform_weights": [(T,) for T in (3, 4, 7, 11, 1)],
+    "mix": [
+        (n(4, 6), n(6, 2)), (n(3, 3), n(3, 3)), (n(2, 4, 3), n(2, 3, 5)),
+        (n(2, 2, 3, 6), n(2, 2, 6, 4)), (n(1, 4), n(4, 3)),
+    ],
+    "running_average": TOKENS,
+    "query_scores": [(n(4, 6), 2), (n(6, 4), 0), (n(3, 3), 1), (n(7, 2), 6)],
+    "softmax": [(n(4, 6),), (n(3, 3),), (n(2, 5, 4),), (n(6),), (LARGE**2 * n(4, 3),)],
+    "break_the_sum": [()],
+    "dot_product_attention": [*TOKENS, (LARGE * n(5, 3),)],
+    "project": [
+        (n(4, 6), *matrices(6, 2, 3, 5)), (n(3, 3), *matrices(3, 3, 3, 3)),
+        (n(2, 5, 4), *matrices(4, 3, 6, 2)), (n(2, 2, 1, 3), *matrices(3, 2, 2, 2)),
+    ],
+    "attention_scores": [
+        qkv(lead, *sizes)[:2]
+        for lead, sizes in (
+            ((), (4, 3, 6, 1)), ((), (3, 3, 3, 1)), ((2,), (4, 5, 3, 1)), ((2, 1), (1, 3, 2, 1)),
+        )
+    ],
+    "scaled_dot_product_attention": [
+        qkv((), 4, 3, 6, 2), qkv((), 3, 3, 3, 3), qkv((2,), 4, 5, 3, 7), qkv((2, 3), 2, 3, 5, 2),
+        qkv((), 1, 1, 2, 2), tuple(LARGE * each for each in qkv((), 4, 5, 3, 2)),
+    ],
+    "SelfAttention": X,
+    "linear_to_matrix": [(n(4, 6),), (n(3, 3),), (n(7, 2),)],
+    "look_left": [(T,) for T in (4, 6, 7, 11, 1)],
+    "dot_product_variance": [(9, 300), (31, 250)],
+    "scale_scores": [(n(4, 6), 5), (n(3, 3), 7), (n(2, 5, 4), 2), (n(6), 12), (n(2, 2), 1)],
+    "softmax_jacobian": [(shares(6),), (shares(3, 3),), (shares(2, 5, 4),), (shares(2, 1, 3),)],
+    "which_scale": [
+        (box(lambda d_k, T, d_v: d_k**-0.5),), (box(lambda d_k, T, d_v: 1 / d_k),),
+        (box(lambda d_k, T, d_v: 1),), (box(lambda d_k, T, d_v: d_k**0.5),),
+        (box(lambda d_k, T, d_v: T**-0.5),), (box(lambda d_k, T, d_v: d_v**-0.5),),
+    ],
+    "Head": X,
+}  # fmt: skip
+SOURCES = [
+    (exercise.name, source)
+    for exercise in exercises()
+    for source in sources(exercise)
+    # The loops of Head are those of SelfAttention under other names, and slow.
+    if (exercise.name, source) != ("Head", "twin")
+]
+each_source = pytest.mark.parametrize(("name", "source"), SOURCES)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """The tensors are tiny, and threads would only wait for one another."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+# --- which mutants give other values -------------------------------------------------------------
+
+
+def value(name: str, answer, case: tuple, dtype: torch.dtype):
+    """What an answer gives for one case, in the form in which answers are compared."""
+    torch.manual_seed(1)
+    if name in MODULES:
+        init, weights, x = case
+        module = answer(*init).to(dtype)
+        module.load_state_dict(
+            {**dict(module.named_buffers()), **dict(zip(roles(name), weights, strict=True))}
+        )
+        return module(x.to(dtype))
+    if name == "dot_product_variance":
+        draws = [torch.Generator().manual_seed(seed) for seed in range(10)]
+        return fmean(float(answer(*case, draw)) for draw in draws)
+    args = [a.to(dtype) if isinstance(a, Tensor) else a for a in case]
+    if name == "linear_to_matrix":
+        args = [nn.Linear(*reversed(args[0].shape), bias=False, dtype=dtype)]
+        args[0].weight.data.copy_(case[0])
+    result = answer(*args)
+    canonical = find(name).compared
+    return canonical(Probe("unseen", case), result) if canonical else result
+
+
+def roles(name: str) -> list[str]:
+    return list(find(name).probes(0)[0].weights)
+
+
+def same(name: str, got, want, dtype: torch.dtype) -> bool:
+    if isinstance(want, tuple):
+        alike = isinstance(got, tuple | list) and len(got) == len(want)
+        return alike and all(same(name, g, w, dtype) for g, w in zip(got, want, strict=True))
+    if isinstance(want, float):
+        return math.isclose(got, want, rel_tol=WRONG_BY)
+    if isinstance(want, Tensor):
+        rounding = (1e-8, 1e-9) if dtype == torch.float64 else (1e-4, 1e-5)
+        if name in MODULES:  # which may keep a constant in float32
+            rounding = max(rounding, (1e-6, 1e-7))
+        alike = isinstance(got, Tensor) and got.shape == want.shape
+        return alike and torch.allclose(got.double(), want.double(), *rounding, equal_nan=True)
+    return got == want
+
+
+@cache
+def wanted(name: str) -> list:
+    return [value(name, find(name).right, case, torch.float64) for case in INPUTS[name]]
+
+
+def differs(name: str, answer) -> bool:
+    """Whether an answer gives other values than the reference, or crashes, on unseen inputs."""
+    for case, want in zip(INPUTS[name], wanted(name), strict=True):
+        for dtype in dtypes(case):
+            try:
+                if not same(name, value(name, answer, case, dtype), want, dtype):
+                    return True
+            except Exception:
+                return True
+    return False
+
+
+@cache
+def compared(name: str, source: str) -> list[tuple[Mutant, bool]]:
+    return [(m, differs(name, m.answer)) for m in mutants(find(name), source)]
+
+
+def dtypes(case: tuple) -> tuple[torch.dtype, ...]:
+    """Of scores in their thousands float32 keeps too few digits for a comparison."""
+    tensors = [a for a in case if isinstance(a, Tensor)]
+    ordinary = tensors and all(a.abs().max() < LARGE / 2 for a in tensors)
+    return (torch.float64, torch.float32) if ordinary else (torch.float64,)
+
+
+# --- what the grader makes of them ---------------------------------------------------------------
+
+
+@cache
+def in_short(name: str) -> tuple[Exercise, ...]:
+    """The exercise with one probe alone, and with one for each property, the smallest there is.
+
+    What fails on some of the probes fails on all of them, and most mutants do.
+    """
+    compared = [probe for probe in find(name).probes(0) if probe.compare]
+    smallest = {p.shows: p for p in sorted(compared, key=numbers, reverse=True)}
+    return tuple(
+        with_probes(name, chosen) for chosen in ((smallest[VALUES],), tuple(smallest.values()))
+    )
+
+
+def with_probes(name: str, chosen: tuple[Probe, ...]) -> Exercise:
+    """Without laws, which need several probes, and without mistakes, whose names take time."""
+    short = replace(find(name), laws=())
+    short.reference(find(name).right)
+    short.compare_by(find(name).compared)
+    short.probes = lambda seed: chosen
+    return short
+
+
+def numbers(probe: Probe) -> int:
+    return sum(a.numel() for a in probe.args if isinstance(a, Tensor))
+
+
+def passes(name: str, answer) -> bool:
+    for short in in_short(name):
+        if not judge(short, observe(answer, short.probes(0))).passed:
+            return False
+    return grade(name, answer).passed
+
+
+@each_source
+def test_what_gives_other_values_does_not_pass_and_the_same_gets_no_name(name, source):
+    for mutant, different in compared(name, source):
+        if different:
+            assert not passes(name, mutant.answer), f"{mutant.change}\n\n{mutant.source}"
+        elif source == "reference":
+            verdict = grade(name, mutant.answer)
+            assert not (verdict.passed and verdict.possible), mutant.source
+
+
+@each_source
+def test_a_right_answer_is_taken_for_no_mutant(name, source):
+    assert not differs(name, sources(find(name))[source])
+
+
+def test_there_are_many_mutants_and_most_of_them_give_other_values(record_property):
+    found = {
+        source: [d for _, d in compared(*source)] for source in SOURCES if "twin" not in source
+    }
+    different = sum(map(sum, found.values()))
+    record_property("mutants", sum(map(len, found.values())))
+    record_property("of other values", different)
+    assert sum(sum(each) for source, each in found.items() if "reference" in source) >= 300
+    assert different >= 2000
+    assert different >= 2 / 3 * sum(map(len, found.values()))
