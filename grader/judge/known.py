@@ -51,7 +51,7 @@ def _how_we_know(off: list[Evidence], whose: str) -> str:
     if not off or PARAMETERS in off[0].faults:
         return ""
     worst = max(off, key=difference)
-    said = f"on {worst.probe.label}, your numbers are those of {whose}, and {away(worst)}."
+    said = f"On {worst.probe.label}, your numbers are those of {whose}, and {away(worst)}."
     return line(KNOWN, said)
 
 

@@ -97,9 +97,9 @@ def _numbers(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, 
     part = finding(evidence)
     if part is None:
         seen = "Numbers that are not right, and equal no mistake we know."
-        return seen, "", f"on {label}, your numbers are {away(wrong)}.", ""
+        return seen, "", f"On {label}, your numbers are {away(wrong)}.", ""
     found, shown = part
-    known = f"on {shown.probe.label}, your numbers are {away(shown)}."
+    known = f"On {shown.probe.label}, your numbers are {away(shown)}."
     return found.text, "", known, found.question
 
 
