@@ -13,7 +13,7 @@ from typing import Any
 from grader import report
 from grader.exercise import Exercise
 from grader.exercises import UnknownExercise, exercises, find
-from grader.judge import expected, judge
+from grader.judge import drawn, expected, judge
 from grader.observe import observe
 from grader.verdict import Verdict
 
@@ -42,4 +42,4 @@ def grade(exercise: str, answer: Any, *, seed: int = 0) -> Verdict:
     """
     found = find(exercise)
     expected(found, seed)  # before the answer runs: it might change torch itself
-    return judge(found, observe(answer, found.probes(seed)), seed)
+    return judge(found, observe(answer, drawn(found, seed)), seed)

@@ -125,11 +125,18 @@ def _prepare(answer: Callable, probe: Probe, fact: dict[str, Any]) -> Callable:
     if probe.dtype is not None:
         module = module.to(probe.dtype)
     _load(module, probe.weights)
+    fact["constants"] = _has_constants(module)
     named = list(module.named_parameters(remove_duplicate=False))[:MOST_OUTPUTS]
     seen: dict[int, str] = {}
     fact["parameters"] = {name: list(p.shape) for name, p in named}
     fact["shared"] = tuple(name for name, p in named if seen.setdefault(id(p), name) != name)
     return module
+
+
+def _has_constants(module: nn.Module) -> bool:
+    """Whether it keeps floating numbers beside its parameters, which may have lost digits."""
+    kept = (*module.buffers(), *vars(module).values())
+    return any(isinstance(each, Tensor) and each.is_floating_point() for each in kept)
 
 
 def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:

@@ -27,6 +27,7 @@ class Call:
     `error`, `second_error` and `gradient_error` are what was raised, `where` the last line that
     raised. `kept` is False if the first output changed later. `gradients[i]` maps each floating
     input (by position) and each parameter (by name) to the gradient of output i, or None.
+    `constants`: a module keeps floating numbers beside its parameters.
     `changed` maps each input (by position) that was written into to what it is now.
     """
 
@@ -42,6 +43,7 @@ class Call:
     changed: dict[str, Any] = field(default_factory=dict)
     parameters: dict[str, list[int]] | None = None
     shared: tuple[str, ...] = ()
+    constants: bool = False
     operations: tuple[str, ...] = ()
 
 

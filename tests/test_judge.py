@@ -73,7 +73,7 @@ def test_two_mistakes_at_once_are_both_named_and_neither_alone():
         "scaled_dot_product_attention",
         lambda q, k, v: (torch.softmax(q @ k.mT, dim=-2) @ v, torch.softmax(q @ k.mT, dim=-2)),
     )
-    assert verdict.misconception == "over_the_queries + not_scaled"
+    assert verdict.misconception == "not_scaled + over_the_queries"
     assert verdict.possible == (verdict.misconception,)
     assert verdict.message.startswith("Two mistakes at once.")
     assert verdict.message.count("What you computed: ") == 2

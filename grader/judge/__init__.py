@@ -19,6 +19,8 @@ from grader.judge.slices import finding
 from grader.judge.suspects import matches
 from grader.judge.unknown import unknown
 from grader.observe import observe
+from grader.probes import Probe
+from grader.quiet import fresh_state
 from grader.record import Call, Observation
 from grader.verdict import NOT_DONE, Verdict
 
@@ -60,14 +62,21 @@ def judge(exercise: Exercise, observation: Observation, seed: int = 0) -> Verdic
 
 def gather(exercise: Exercise, calls: tuple[Call, ...], seed: int) -> list[Evidence]:
     """Put each call beside its probe and what the reference does on it."""
-    rows = zip(exercise.probes(seed), calls, expected(exercise, seed), strict=True)
+    rows = zip(drawn(exercise, seed), calls, expected(exercise, seed), strict=True)
     return [Evidence(exercise, probe, call, want) for probe, call, want in rows]
+
+
+@lru_cache(maxsize=256)
+def drawn(exercise: Exercise, seed: int) -> tuple[Probe, ...]:
+    """The probes of one seed, drawn once."""
+    with fresh_state():
+        return exercise.probes(seed)
 
 
 @lru_cache(maxsize=256)
 def expected(exercise: Exercise, seed: int) -> tuple[Call, ...]:
     """What the reference does on the probes, in float64."""
-    return observe(exercise.right, tuple(p.exact for p in exercise.probes(seed))).calls
+    return observe(exercise.right, tuple(p.exact for p in drawn(exercise, seed))).calls
 
 
 def _is_stub(call: Call) -> bool:

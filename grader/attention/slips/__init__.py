@@ -6,6 +6,6 @@ the scores as they enter the softmax.
 """
 
 from grader.attention.slips import mix, normalise, result, scale, score
-from grader.attention.slips.slip import SLIPS, add_slips
+from grader.attention.slips.slip import SLIPS, Slip, add_slips
 
-__all__ = ["SLIPS", "add_slips", "mix", "normalise", "result", "scale", "score"]
+__all__ = ["SLIPS", "Slip", "add_slips", "mix", "normalise", "result", "scale", "score"]

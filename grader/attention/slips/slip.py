@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from grader.attention.kernels import attention
-from grader.exercise import Exercise
+from grader.exercise import STEPS, Exercise
 
 SLIPS: list["Slip"] = []
 
@@ -23,6 +23,11 @@ class Slip:
     @property
     def id(self) -> str:
         return self.function.__name__
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Earlier steps come first, what is given back last."""
+        return STEPS.index(self.step) if self.step else len(STEPS), self.id
 
     def add_to(
         self, exercise: Exercise, adapt: Callable, names: dict[str, str], base: dict
@@ -41,7 +46,7 @@ class Slip:
 
         def onto(other: Callable) -> Callable | None:
             slip = getattr(other, "slip", None)
-            apart = slip and SLIPS.index(slip) < SLIPS.index(self)  # each pair once
+            apart = slip and slip.order < self.order  # each pair once
             return made(slip, self) if apart and not slip.replaced.keys() & self.replaced else None
 
         exercise.wrong(self.formula.format(**names), self.step, onto)(made(self))

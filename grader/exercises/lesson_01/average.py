@@ -27,7 +27,7 @@ exercise = Exercise(
 def _(draw: Draw):
     yield from usual(draw, (5, 3))
     yield from usual(draw, (11, 7))
-    yield Probe("19×2", (draw(19, 2),))
+    yield Probe("67×2", (draw(67, 2),))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
     yield Probe("one token", (draw(1, 3),), EDGES)
     yield Probe("one feature", (draw(6, 1),), EDGES)
@@ -65,6 +65,13 @@ def by_einsum(x):
         .unsqueeze(-2)
         .repeat_interleave(x.shape[-2], dim=-2)
     )
+
+
+@exercise.wrong("each row is filled with the sum of its own numbers", "mix")
+def sum_over_features(x):
+    """Every row came out as the sum of its own numbers: nothing was shared between tokens, and
+    nothing was divided. Which axis of x runs over the tokens, and how many are there?"""
+    return x.sum(dim=-1, keepdim=True).expand_as(x)
 
 
 @exercise.on_top("each row is filled with its own mean over the features", "mix")

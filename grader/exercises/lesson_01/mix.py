@@ -27,7 +27,7 @@ def _(draw: Draw):
     yield from usual(draw, (11, 2), (2, 6))
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
     yield Probe("a batch of 3, 4×4 and 4×4", (draw(3, 4, 4), draw(3, 4, 4)), SQUARE)
-    yield Probe("19×23 and 23×4", (draw(19, 23), draw(23, 4)))
+    yield Probe("19×67 and 67×4", (draw(19, 67), draw(67, 4)))
     yield Probe("5×1 and 1×3", (draw(5, 1), draw(1, 3)), EDGES)
     yield Probe("1×7 and 7×3", (draw(1, 7), draw(7, 3)), EDGES)
     yield Probe("5×7 and 7×1", (draw(5, 7), draw(7, 1)), EDGES)

@@ -31,7 +31,7 @@ exercise = Exercise(
 def _(draw: Draw):
     yield from usual(draw, (5, 3))
     yield from usual(draw, (11, 7))
-    yield Probe("19×2", (draw(19, 2),))
+    yield Probe("67×2", (draw(67, 2),))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
     yield Probe("a batch of 3, 4×4", (draw(3, 4, 4),), SQUARE)
     yield Probe("one token", (draw(1, 3),), EDGES)

@@ -5,8 +5,13 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.attention.kernels import as_they_are, attention, attention_in_loops
-from grader.attention.slips import SLIPS, add_slips
+from grader.attention.kernels import (
+    as_they_are,
+    attention,
+    attention_in_loops,
+    by_root_of_d_k,
+)
+from grader.attention.slips import SLIPS, Slip, add_slips
 from grader.exercise import Exercise
 from grader.laws import (
     inside_the_values,
@@ -92,12 +97,10 @@ def _changed(output: tuple | Tensor, change: Callable) -> tuple | Tensor:
     return change(context), weights
 
 
-@exercise.on_top("softmax(x xᵀ / √d) x", "scale")
-def scaled_already(kernel, x):
+def scaled_already(scores, q, k, v):
     """You divided the scores by the root of d. That step comes in lesson 3; here the scores go
     into the softmax as they are. Which of the five steps does this exercise use?"""
-    root = x.shape[-1] ** 0.25
-    return _changed(kernel(x / root), lambda context: context * root)
+    return by_root_of_d_k(scores, q, k, v)
 
 
 @exercise.wrong("softmax(xᵀ x) x", "score")
@@ -144,9 +147,19 @@ def softmax_after_the_mix(x):
 def itself_hidden(x):
     """You hid each token's score with itself. Here a token attends to all tokens, and a single one
     would have nothing left. Is a token one of the keys it is compared with?"""
-    scores = x @ x.transpose(-2, -1)
+    return _without_itself(x, -torch.inf)
+
+
+@exercise.wrong("softmax(x xᵀ, each token's own score pushed down) x", "mask")
+def itself_pushed_down(x):
+    """You pushed each token's score with itself so far down that it gets no weight. Here a token
+    attends to all tokens. Is a token one of the keys it is compared with?"""
+    return _without_itself(x, -1e9)
+
+
+def _without_itself(x, fill):
     own = torch.eye(x.shape[-2], dtype=torch.bool, device=x.device)
-    weights = torch.softmax(scores.masked_fill(own, -torch.inf), dim=-1)
+    weights = torch.softmax((x @ x.transpose(-2, -1)).masked_fill(own, fill), dim=-1)
     return weights @ x, weights
 
 
@@ -180,3 +193,5 @@ _SAME_WHEN_ONE = (
 )
 _ALL_SCALES = tuple(s.id for s in SLIPS if s.step == "scale")
 add_slips(exercise, _of_x, _ONE_INPUT, (*_SAME_WHEN_ONE, *_ALL_SCALES), scale=as_they_are)
+_scaled = Slip("scale", "softmax({s} / √d) {v}", scaled_already, {"scale": scaled_already})
+_scaled.add_to(exercise, _of_x, _ONE_INPUT, {"scale": as_they_are})

@@ -26,7 +26,7 @@ def _(draw: Draw):
     yield Probe("5×3, query 1", (draw(5, 3), 1))
     yield Probe("other 5×3, query 1", (draw(5, 3), 1))
     yield Probe("5×3, query 0", (draw(5, 3), 0))
-    yield Probe("19×2, the last query", (draw(19, 2), 18))
+    yield Probe("67×2, the last query", (draw(67, 2), 66))
     yield Probe("6×8, query 3, float64", (draw(6, 8), 3), FLOAT64).exact
     yield Probe("7×2, query 4, not contiguous", (strided(draw(7, 2)), 4), LAYOUT)
     yield Probe("4×4, query 2", (draw(4, 4), 2), SQUARE)

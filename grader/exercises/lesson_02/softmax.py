@@ -49,7 +49,7 @@ exercise = Exercise(
 def _(draw: Draw):
     for shape in ((5, 7), (11, 3)):
         yield from usual(draw, shape, watched=True)
-    yield Probe("19×9", (draw(19, 9),), watched=True)
+    yield Probe("19×67", (draw(19, 67),), watched=True)
     yield Probe("a single row of 23", (draw(23),), BATCHES, watched=True)
     yield Probe("4×4", (draw(4, 4),), SQUARE, watched=True)
     yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE, watched=True)

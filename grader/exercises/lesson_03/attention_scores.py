@@ -25,7 +25,7 @@ exercise = Exercise(
 def _(draw: Draw):
     yield from usual(draw, (5, 6), (7, 6))
     yield from usual(draw, (4, 8), (9, 8))
-    yield Probe("19×10 and 12×10", (draw(19, 10), draw(12, 10)))
+    yield Probe("19×4 and 67×4", (draw(19, 4), draw(67, 4)))
     yield Probe("5×6 and 5×6", (draw(5, 6), draw(5, 6)), SQUARE)
     yield Probe("a batch of 2, 5×6 and 5×6", (draw(2, 5, 6), draw(2, 5, 6)), SQUARE)
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)

@@ -26,7 +26,7 @@ exercise = Exercise(
 
 @exercise.probe
 def _(draw: Draw):
-    yield from (Probe(f"T = {T}", (T,)) for T in (5, 2, 8, 3, 19))
+    yield from (Probe(f"T = {T}", (T,)) for T in (5, 2, 8, 3, 19, 67))
     yield Probe("T = 1", (1,), EDGES)
 
 

@@ -41,6 +41,7 @@ def _(draw: Draw):
     yield from usual(draw, (5, 6), (7, 6), (7, 3))
     yield from usual(draw, (4, 8), (10, 8), (10, 9))
     yield Probe("q 19×11, k 12×11, v 12×13", (draw(19, 11), draw(12, 11), draw(12, 13)))
+    yield Probe("q 4×5, k 67×5, v 67×2", (draw(4, 5), draw(67, 5), draw(67, 2)))
     yield Probe("q and k 5×6, v 5×3", (draw(5, 6), draw(5, 6), draw(5, 3)), SQUARE)
     yield Probe(
         "a batch of 2, q and k 5×6, v 5×3",

@@ -29,7 +29,7 @@ def _(draw: Draw):
     for shape, d_k in (((5, 7), 3), ((4, 8), 6)):
         for probe in usual(draw, shape):
             yield replace(probe, label=f"{probe.label}, d_k = {d_k}", args=(*probe.args, d_k))
-    yield Probe("19×10, d_k = 12", (draw(19, 10), 12))
+    yield Probe("19×67, d_k = 12", (draw(19, 67), 12))
     yield Probe("5×5, d_k = 7", (draw(5, 5), 7), SQUARE)
     yield Probe("a single row of 6, d_k = 64", (draw(6), 64), BATCHES)
     yield Probe("3×2, d_k = 1", (draw(3, 2), 1), EDGES)
