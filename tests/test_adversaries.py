@@ -139,7 +139,12 @@ class Frozen(Attention):
         self.W_v.weight.requires_grad_(False)
 
 
+def another_result_in_training(x):
+    return average(x) + (1 if x.requires_grad else 0)
+
+
 WRONG = {
+    "another result while gradients are tracked": ("average", another_result_in_training),
     "a table of fixed size": ("running_average", only_up_to_8_tokens),
     "a query axis squeezed away": ("mix", lambda w, x: (w @ x).squeeze(-2)),
     "a feature axis squeezed away": ("mix", lambda w, x: (w @ x).squeeze(-1)),

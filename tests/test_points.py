@@ -40,8 +40,8 @@ def test_wrong_values_that_keep_every_law_earn_half():
 def test_every_law_that_fails_costs_a_quarter_and_is_named():
     verdict = grade("scaled_dot_product_attention", by_place)
     assert verdict.points == 1.25
-    assert verdict.because.endswith("less a quarter for each of: another order of the tokens "
-                                    "gives the same rows in that order.")  # fmt: skip
+    order = "another order of the tokens gives the same rows in that order"
+    assert verdict.because.endswith(f"less a quarter for each that fails: {order}.")
 
 
 def test_two_laws_that_fail_leave_nothing():
@@ -52,7 +52,7 @@ def test_right_plain_values_lose_a_quarter_for_each_property():
     verdict = grade("softmax", lambda s: softmax(s).double())
     assert verdict.points == 2.25
     assert verdict.because == (
-        "The plain values are right, less a quarter for each of: the expected dtype."
+        "The plain values are right, less a quarter for each that fails: the expected dtype."
     )
 
 

@@ -95,7 +95,7 @@ def test_a_wrong_shape_has_no_picture():
 
 def test_the_points_are_explained_under_the_panel():
     verdict = grade("mix", lambda weights, x: (weights @ x).double())
-    because = "The plain values are right, less a quarter for each of: the expected dtype."
+    because = "The plain values are right, less a quarter for each that fails: the expected dtype."
     assert f"Points: {because}" in as_text(verdict)
     assert f"Points: {because}" in as_html(verdict)
 

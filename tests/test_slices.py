@@ -71,7 +71,7 @@ def test_the_first_head_alone_is_told_by_its_columns():
 def test_of_several_outputs_the_right_one_is_named_and_the_wrong_one_looked_at():
     found = first((WANT, 2 * WANT), (WANT, WANT), ["context", "weights"])
     assert (
-        found.text == "Right by itself: context. Of weights: Every number is 2 times the right one."
+        found.text == "Right by itself: context. Of weights: every number is 2 times the right one."
     )
 
 

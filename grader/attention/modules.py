@@ -96,7 +96,7 @@ def module_probes(draw: Draw, roles: tuple[str, ...]) -> Iterator[Probe]:
         label = f"{plain.label}, not contiguous"
         yield replace(plain, args=(strided(plain.args[0]),), label=label)
     yield call((), 4, 4, 4, SQUARE)
-    yield call((3,), 3, 3, 3, SQUARE)
+    yield call((3,), 3, 3, 3, BATCHES)
     yield call((), 1, 5, 2, EDGES)
     yield call((), 6, 1, 1, EDGES)
     very = torch.tensor([[400.0, 1.0], [-390.0, 2.0], [0.5, -0.5]])

@@ -107,8 +107,10 @@ class Evidence:
         if any(isinstance(arg, Tensor | Linear) for arg in probe.args):
             yield INPUTS, not call.changed
             yield from ((f"argument {name} is kept", False) for name in call.changed)
-        repeats = not call.second_error and call.kept
-        yield REPEAT, repeats and near(call.again, call.output)
+        repeats = not call.second_error and call.kept and near(call.again, call.output)
+        if self.right and call.reloaded is not None and not probe.init:
+            repeats = repeats and self._agree(call.reloaded, want.output)
+        yield REPEAT, repeats
         if self.right and call.reloaded is not None and probe.init and probe.rtol is None:
             yield WEIGHTS, self._agree(call.reloaded, want.reloaded)
         if probe.watched:

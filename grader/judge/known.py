@@ -1,17 +1,20 @@
 """The message for an answer that equals a known mistake, two at once, or several alike."""
 
+import re
 from collections.abc import Iterator
 
 from grader.compare import all_finite
 from grader.exercise import Mistake
-from grader.judge.evidence import DTYPE, INPUTS, PARAMETERS, REPEAT, Evidence
+from grader.judge.evidence import BY_HAND, DTYPE, INPUTS, PARAMETERS, REPEAT, Evidence
 from grader.judge.panel import Panel
 from grader.judge.words import (
     ASK,
     BESIDES,
     COMPUTED,
+    FIRST,
     KNOWN,
     MAYBE,
+    SECOND,
     away,
     detail,
     difference,
@@ -34,17 +37,27 @@ def known(mistakes: tuple[Mistake, ...], properties: Panel, evidence: list[Evide
 
 
 def _computed(mistakes: tuple[Mistake, ...]) -> Iterator[str]:
+    first = mistakes[0]
     if len(mistakes) > 1:
         yield "Your answer equals more than one known mistake: here they come to the same."
-    elif mistakes[0].parts:
+        for mistake in mistakes:
+            yield line(MAYBE, mistake.formula)
+            yield mistake.what
+    elif first.parts:
         yield "Two mistakes at once."
-    label = MAYBE if len(mistakes) > 1 else COMPUTED
-    shown = mistakes if len(mistakes) > 1 else mistakes[0].parts or mistakes
-    for mistake in shown:
-        # one step stands above the message; of several, each stands beside its formula
-        step = f"(step {mistake.step})" if mistake.step and len(shown) > 1 else ""
-        yield line(label, mistake.formula, step)
-        yield mistake.what
+        for label, mistake in zip((FIRST, SECOND), first.parts, strict=True):
+            step = f"at the step {mistake.step}; " if mistake.step else ""
+            yield line(label, f"{step}alone it computes {mistake.formula}")
+            yield _without_praise(mistake.what)
+    else:
+        yield line(COMPUTED, first.formula)
+        yield first.what
+
+
+def _without_praise(what: str) -> str:
+    """The sentences that stay true when another mistake is made as well."""
+    sentences = re.split(r"(?<=[.]) ", what)
+    return " ".join(s for s in sentences if " right" not in s)
 
 
 def _how_we_know(off: list[Evidence], whose: str) -> str:
@@ -65,6 +78,6 @@ def _besides(
     endless = [e for e in off if e not in plain and not all_finite(e.call.output)]
     if plain and endless:
         yield f"on {endless[0].probe.label}, NaN or infinity came back."
-    for label in (REPEAT, INPUTS, DTYPE):
+    for label in (REPEAT, INPUTS, DTYPE, BY_HAND):
         if plain and not held.get(label, True):
             yield f"this does not hold: {label}. {detail(label, compared)}".strip()

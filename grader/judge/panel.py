@@ -37,9 +37,13 @@ def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[
             yield law.label, bool(held)
     if any(e.is_precise is not None for e in compared):
         yield PRECISION, all(e.is_precise is not False for e in compared)
+    right = all(e.right for e in compared if e.probe.shows == VALUES)
     for label in MANNERS:
-        if any(label in e.looked_at for e in compared):
-            yield label, all(label not in e.faults for e in compared)
+        looked = [e for e in compared if label in e.looked_at]
+        if label == GRADIENTS and not right:  # a value may be right by chance, its gradient not
+            looked = [e for e in looked if e.probe.shows == VALUES]
+        if looked:
+            yield label, all(label not in e.faults for e in looked)
 
 
 def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> tuple[float, str]:
@@ -66,7 +70,7 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
         share, start = max(0.0, 0.5 - len(failed) / 4), "Half is left for what holds all the same"
     if not share or share == 1:
         return share * exercise.points, ""
-    costs = f", less a quarter for each of: {'; '.join(failed)}" if failed else ""
+    costs = f", less a quarter for each that fails: {'; '.join(failed)}" if failed else ""
     return share * exercise.points, f"{start}{costs}."
 
 

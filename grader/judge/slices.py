@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from grader.compare import common_factor, near
@@ -55,7 +54,8 @@ def _of_several(got: tuple, want: tuple, names: list[str]) -> Iterator[Finding]:
     at = right.index(False) if False in right else 0
     start = f"Right by itself: {' and '.join(fine)}. " if fine else ""
     for found in findings(got[at], want[at], []):
-        yield replace(found, kind=start + found.kind, text=f"{start}Of {names[at]}: {found.text}")
+        text = f"{start}Of {names[at]}: {found.text[0].lower()}{found.text[1:]}"
+        yield replace(found, kind=start + found.kind, text=text)
     if fine:
         yield Finding(start, start.strip(), f"What comes back as {names[at]}?")
 
@@ -86,7 +86,7 @@ def _row_factors(got: Tensor, want: Tensor) -> Iterator[Finding]:
     places = want.abs().argmax(dim=-1, keepdim=True)
     factors = (got.gather(-1, places) / want.gather(-1, places)).nan_to_num(nan=1.0)
     sane = factors.isfinite().all() and (factors.abs() > 1e-3).all()
-    if sane and not near(factors, torch.ones_like(factors)) and near(got, factors * want):
+    if sane and (factors - 1).abs().max() > 0.01 and near(got, factors * want):
         listed = ", ".join(f"{f:.2g}" for f in factors.flatten()[:4].tolist())
         yield Finding(
             "row factors",
@@ -121,7 +121,7 @@ def _rows(got: Tensor, want: Tensor) -> Iterator[Finding]:
         yield Finding(
             "first row",
             "The first row alone is right.",
-            "What does row 1 use that row 0 has no need of?",
+            "What do the rows after it use that they should not, or leave out?",
         )
     elif right:
         yield Finding(
@@ -153,7 +153,7 @@ def _columns(got: Tensor, want: Tensor) -> Iterator[Finding]:
             f"Of {d} columns the first {len(right)} are right, and no other."
             if len(right) > 1
             else f"Of {d} columns the first is right, and no other.",
-            "Where are the features cut apart, and which part does each piece get?",
+            "Where is the last axis cut apart, and which part does each piece get?",
         )
     elif right:
         yield Finding(

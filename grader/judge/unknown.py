@@ -3,7 +3,7 @@
 from grader.compare import all_finite
 from grader.exercise import Exercise
 from grader.judge.crash import meaning
-from grader.judge.evidence import BY_HAND, PARAMETERS, REPEAT, Evidence
+from grader.judge.evidence import BY_HAND, DTYPE, GRADIENTS, INPUTS, PARAMETERS, REPEAT, Evidence
 from grader.judge.panel import Panel
 from grader.judge.slices import finding
 from grader.judge.words import (
@@ -19,9 +19,11 @@ from grader.judge.words import (
     line,
     message,
 )
-from grader.probes import EDGES, LAYOUT, VALUES
+from grader.probes import EDGES, EXTREMES, LAYOUT, VALUES
 
+FORM = "What should come back, and in which form?"
 FORMS = {
+    "a tuple or list": "Which function of torch makes one tensor of several?",
     "None": "Is the return line missing, or inside a branch that was not taken?",
     "a generator": "A yield, or a for in round brackets, makes a generator. What returns values?",
 }
@@ -53,6 +55,11 @@ def unknown(
         line(MEANS, means),
         line(KNOWN, f"On {fine.probe.label} it gives the right answer." if fine else "", known),
         line(BESIDES, by_library if BY_HAND in failed else ""),
+        *(
+            line(BESIDES, f"this does not hold: {label}.", detail(label, compared))
+            for label in (INPUTS, DTYPE)
+            if label in failed and say is _numbers
+        ),
         line(BESIDES, _reads(reads)),
         line(HOLDS, f"{'; '.join(held)}." if held and say is _numbers else ""),
         line(ASK, question or (_question(wrong, compared) if fine or say is _numbers else "")),
@@ -60,17 +67,17 @@ def unknown(
 
 
 def _is_fine(evidence: list[Evidence]) -> Evidence | None:
-    """An input that is not too small to say something, with a right output."""
-    return next((e for e in evidence if e.right and e.probe.shows != EDGES), None)
+    """A right output for an input that is neither too small nor too large to say something."""
+    return next((e for e in evidence if e.right and e.probe.shows not in (EDGES, EXTREMES)), None)
 
 
 def _manner(seen: str, label: str, evidence: list[Evidence]) -> str:
     laws = {law.label: law.question for law in evidence[0].exercise.laws}
-    return message(
-        line(SEEN, seen),
-        line(KNOWN, detail(label, evidence)),
-        line(ASK, QUESTIONS.get(label) or laws[label]),
-    )
+    known = detail(label, evidence)
+    question = QUESTIONS.get(label) or laws[label]
+    if label == GRADIENTS and "NaN" in known:
+        question = QUESTIONS[EXTREMES]
+    return message(line(SEEN, seen), line(KNOWN, known), line(ASK, question))
 
 
 def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
@@ -85,13 +92,14 @@ def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, st
 
 def _structure(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
     ask = next((text for start, text in FORMS.items() if wrong.problem.startswith(start)), "")
-    return f"On {wrong.probe.label}: {wrong.problem}.", "", "", ask
+    return f"On {wrong.probe.label}: {wrong.problem}.", "", "", ask or FORM
 
 
 def _numbers(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
     label = wrong.probe.label
     if wrong.exercise.compared:
-        return f"On {label}: {wrong.exercise.compared(wrong.probe, wrong.call.output)}.", "", "", ""
+        said = wrong.exercise.compared(wrong.probe, wrong.call.output)
+        return f"On {label}: {said}.", "", "", FORM
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back.", "", "", ""
     part = finding(evidence)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, LARGE, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, LARGE, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "mix",
@@ -26,7 +26,7 @@ def _(draw: Draw):
     yield from usual(draw, (5, 7), (7, 3))
     yield from usual(draw, (11, 2), (2, 6))
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
-    yield Probe("a batch of 3, 4×4 and 4×4", (draw(3, 4, 4), draw(3, 4, 4)), SQUARE)
+    yield Probe("a batch of 3, 4×4 and 4×4", (draw(3, 4, 4), draw(3, 4, 4)), BATCHES)
     yield Probe("19×67 and 67×4", (draw(19, 67), draw(67, 4)))
     yield Probe("5×1 and 1×3", (draw(5, 1), draw(1, 3)), EDGES)
     yield Probe("1×7 and 7×3", (draw(1, 7), draw(7, 3)), EDGES)
@@ -159,3 +159,10 @@ def first_item_only(kernel, weights, x):
     """The weights of the first item in the batch were used for all items. What does an index of 0
     do when there is a batch?"""
     return kernel(weights.reshape(-1, *weights.shape[-2:])[0], x)
+
+
+@exercise.wrong("xᵀ weights", "mix")
+def transposed_product(weights, x):
+    """You multiplied x transposed by the weights, so the tokens stand in the columns. Which factor
+    of the product says who is looking, and is it the left one?"""
+    return x.transpose(-2, -1) @ weights

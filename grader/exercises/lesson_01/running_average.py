@@ -5,7 +5,7 @@ from torch import Tensor
 
 from grader.exercise import Exercise
 from grader.laws import future_does_not_matter, inside_the_values, items_stay_apart
-from grader.probes import EDGES, LARGE, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, LARGE, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "running_average",
@@ -33,7 +33,7 @@ def _(draw: Draw):
     yield from usual(draw, (11, 7))
     yield Probe("67×2", (draw(67, 2),))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
-    yield Probe("a batch of 3, 4×4", (draw(3, 4, 4),), SQUARE)
+    yield Probe("a batch of 3, 4×4", (draw(3, 4, 4),), BATCHES)
     yield Probe("one token", (draw(1, 3),), EDGES)
     yield Probe("one feature", (draw(6, 1),), EDGES)
     yield Probe("values near 1e5", (1e5 * draw(6, 2).double(),), LARGE)
@@ -226,3 +226,17 @@ def unchanged(x):
     """Your function gave x back as it was, so no row knows of the rows before it. Which rows go
     into row 1?"""
     return x
+
+
+@exercise.wrong("rows 0..i-1 added up, divided by i + 1", "mask")
+def itself_not_added(x):
+    """Row i was divided by i + 1, but row i itself was not added. Is the diagonal part of 'rows 0
+    to i'?"""
+    return (x.cumsum(dim=-2) - x) / _counts(x)
+
+
+@exercise.wrong("row i is the mean of the rows after it", "mask")
+def only_the_rows_after(x):
+    """Row i is the mean of the rows after it alone, and the last row has none. Which tokens does
+    row i know?"""
+    return (x.flip(-2).cumsum(dim=-2).flip(-2) - x) / (_counts(x).flip(-2) - 1)

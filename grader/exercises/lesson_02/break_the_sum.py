@@ -42,6 +42,7 @@ def broken(probe: Probe, row: Tensor) -> str:
         return f"one row of scores is needed, and this has shape {tuple(row.shape)}"
     if not row.isfinite().all():
         return "the scores themselves must be finite"
+    row = row.double()  # in which the sum of a few float32 numbers stays finite
     weights = row / row.sum()
     if not weights.isfinite().all() or (weights < 0).any() or (weights > 1).any():
         return "the sum is broken"

@@ -19,7 +19,7 @@ from grader.laws import (
     permuted_with_the_tokens,
     rows_add_up_to_1,
 )
-from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, EXTREMES, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "dot_product_attention",
@@ -49,7 +49,7 @@ def _(draw: Draw):
     yield from usual(draw, (9, 6))
     yield Probe("19×2", (draw(19, 2),))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
-    yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE)
+    yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), BATCHES)
     yield Probe("the identity", (torch.eye(3),), EDGES)
     yield Probe("one token", (draw(1, 3),), EDGES)
     yield Probe("one feature", (draw(6, 1),), EDGES)

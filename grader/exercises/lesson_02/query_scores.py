@@ -189,3 +189,9 @@ def all_queries(x, i):
     """You computed the scores of all queries at once. Only those of query i are asked for. Which
     row of your matrix is it?"""
     return x @ x.T
+
+
+@exercise.on_top("x @ x[-1], whatever i is", "score")
+def always_the_last(kernel, x, i):
+    """You always used the last token as the query. Where does i come in?"""
+    return kernel(x, len(x) - 1)

@@ -52,7 +52,7 @@ def _(draw: Draw):
     yield Probe("19×67", (draw(19, 67),), watched=True)
     yield Probe("a single row of 23", (draw(23),), BATCHES, watched=True)
     yield Probe("4×4", (draw(4, 4),), SQUARE, watched=True)
-    yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), SQUARE, watched=True)
+    yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), BATCHES, watched=True)
     yield Probe("rows of one score", (draw(5, 1),), EDGES, watched=True)
     yield Probe("one row of 7", (draw(1, 7),), EDGES, watched=True)
     far = partial(Probe, shows=EXTREMES, rtol=1e-3, gradients="finite", watched=True)
@@ -61,7 +61,7 @@ def _(draw: Draw):
     large = torch.tensor([[900.0, 930, 870], [-900, -930, -870], [-3, -3.5, -2], [0, 1e4, -1e4]])
     yield far("scores from -10000 to 10000", (large.double(),))
     yield far("scores from -10000 to 10000, float32", (large,))
-    yield far("scores near 1000", (1000 + draw(4, 3).double(),), rtol=1e-6)
+    yield far("scores near 1000", (1000 + draw(4, 3).double(),), rtol=1e-4)
     huge = torch.tensor([[3e38, -3e38, 0], [-3e38, -1e38, -2e38]])
     yield far("scores near the limit of float32", (huge,))
 

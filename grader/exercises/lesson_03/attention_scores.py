@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.exercise import Exercise
-from grader.probes import EDGES, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "attention_scores",
@@ -27,9 +27,9 @@ def _(draw: Draw):
     yield from usual(draw, (4, 8), (9, 8))
     yield Probe("19×4 and 67×4", (draw(19, 4), draw(67, 4)))
     yield Probe("5×6 and 5×6", (draw(5, 6), draw(5, 6)), SQUARE)
-    yield Probe("a batch of 2, 5×6 and 5×6", (draw(2, 5, 6), draw(2, 5, 6)), SQUARE)
+    yield Probe("a batch of 2, 5×6 and 5×6", (draw(2, 5, 6), draw(2, 5, 6)), BATCHES)
     yield Probe("4×4 and 4×4", (draw(4, 4), draw(4, 4)), SQUARE)
-    yield Probe("a batch of 3, 3×3 and 3×3", (draw(3, 3, 3), draw(3, 3, 3)), SQUARE)
+    yield Probe("a batch of 3, 3×3 and 3×3", (draw(3, 3, 3), draw(3, 3, 3)), BATCHES)
     yield Probe("one query, one key", (draw(1, 3), draw(1, 3)), EDGES)
     yield Probe("one feature", (draw(5, 1), draw(7, 1)), EDGES)
 

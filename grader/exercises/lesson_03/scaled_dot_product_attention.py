@@ -12,7 +12,7 @@ from grader.laws import (
     permuted_with_the_tokens,
     rows_add_up_to_1,
 )
-from grader.probes import EDGES, EXTREMES, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, EXTREMES, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "scaled_dot_product_attention",
@@ -46,11 +46,11 @@ def _(draw: Draw):
     yield Probe(
         "a batch of 2, q and k 5×6, v 5×3",
         (draw(2, 5, 6), draw(2, 5, 6), draw(2, 5, 3)),
-        SQUARE,
+        BATCHES,
     )
     yield Probe("everything 3×3", (draw(3, 3), draw(3, 3), draw(3, 3)), SQUARE)
     cubes = (draw(3, 3, 3), draw(3, 3, 3), draw(3, 3, 3))
-    yield Probe("a batch of 3, everything 3×3", cubes, SQUARE)
+    yield Probe("a batch of 3, everything 3×3", cubes, BATCHES)
     yield Probe("one key", (draw(5, 6), draw(1, 6), draw(1, 3)), EDGES)
     yield Probe("one query", (draw(1, 6), draw(7, 6), draw(7, 3)), EDGES)
     yield Probe("one feature", (draw(5, 1), draw(7, 1), draw(7, 1)), EDGES)

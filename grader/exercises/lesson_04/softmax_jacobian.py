@@ -5,7 +5,7 @@ from torch import Tensor
 
 from grader.exercise import Exercise
 from grader.laws import SLACK, items_stay_apart, on_each
-from grader.probes import EDGES, FLOAT64, SQUARE, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, FLOAT64, Draw, Probe, usual
 
 
 def columns_cancel(probe: Probe, jacobian: Tensor) -> bool:
@@ -55,7 +55,7 @@ def _(draw: Draw):
     yield Probe("a row of 19", (draw.weights(19),))
     ordinary = torch.softmax(draw(7).double(), dim=-1)  # not exact in float32
     yield Probe("a row of 7, float64", (ordinary,), FLOAT64)
-    yield Probe("a batch of 4, rows of 4", (draw.weights(4, 4),), SQUARE)
+    yield Probe("a batch of 4, rows of 4", (draw.weights(4, 4),), BATCHES)
     yield Probe("one token", (draw.weights(1),), EDGES)
     hard = torch.tensor([[0.0, 1.0, 0.0], [0.25, 0.0, 0.75]], dtype=torch.float64)
     yield Probe("rows with weights of 0", (hard,), EDGES, gradients="none")
