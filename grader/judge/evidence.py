@@ -45,11 +45,6 @@ class Evidence:
         return self.probe.compare and self.probe.shows not in BESIDES
 
     @property
-    def only_crashes(self) -> bool:
-        """A crash away from the plainest inputs, which is another matter than wrong values."""
-        return bool(self.call.error) and self.probe.shows != VALUES
-
-    @property
     def well_formed(self) -> bool:
         return not self.call.error and not self.problem
 

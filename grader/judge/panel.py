@@ -57,19 +57,24 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
     held = dict(properties)
     laws = [law.label for law in exercise.laws if not law.decisive]
     musts = [PARAMETERS, BY_HAND, *(law.label for law in exercise.laws if law.decisive)]
-    if not all(held.get(label, True) for label in musts):
-        return 0.0, ""
+    if missed := [label for label in musts if not held.get(label, True)]:
+        return 0.0, f"Nothing is earned until this holds: {missed[0]}."
     if held.get(VALUES, True):
         failed = [label for label in held if not held[label] and label not in laws]
         share, start = max(0.0, 1 - len(failed) / 4), "The plain values are right"
+    elif not laws:
+        return 0.0, f"Nothing is earned until this holds: {VALUES}."
+    elif not held.get(GRADIENTS, True) or _says_nothing(evidence):
+        start = (
+            "Nothing is earned for a result that lacks numbers, ignores an input or gives one back"
+        )
+        return 0.0, f"{start}."
     else:
-        if not laws or not held.get(GRADIENTS, True) or _says_nothing(evidence):
-            return 0.0, ""
         failed = [label for label in laws if not held.get(label)]
         failed += [label for label in MANNERS if not held.get(label, True)]
         share, start = max(0.0, 0.5 - len(failed) / 4), "Half is left for what holds all the same"
-    if not share or share == 1:
-        return share * exercise.points, ""
+    if share == 1:
+        return float(exercise.points), ""
     costs = f", less a quarter for each that fails: {'; '.join(failed)}" if failed else ""
     return share * exercise.points, f"{start}{costs}."
 

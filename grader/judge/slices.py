@@ -126,8 +126,8 @@ def _rows(got: Tensor, want: Tensor) -> Iterator[Finding]:
     elif right:
         yield Finding(
             "some rows",
-            f"These rows are right: {', '.join(map(str, right))}.",
-            "What do these rows have in common?",
+            f"Only these rows are right: {', '.join(map(str, right))}.",
+            "What sets them apart from the others?",
         )
 
 
@@ -158,8 +158,8 @@ def _columns(got: Tensor, want: Tensor) -> Iterator[Finding]:
     elif right:
         yield Finding(
             "some columns",
-            f"These columns are right: {', '.join(map(str, right))}.",
-            "What do these columns have in common?",
+            f"Only these columns are right: {', '.join(map(str, right))}.",
+            "What sets them apart from the others?",
         )
 
 

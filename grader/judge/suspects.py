@@ -7,7 +7,7 @@ from grader.compare import near
 from grader.exercise import Exercise, Mistake
 from grader.judge.evidence import Evidence
 from grader.observe import first_call, observe
-from grader.probes import Probe
+from grader.probes import BATCHES, EDGES, VALUES, Probe
 from grader.quiet import fresh_state, quiet
 from grader.record import Call
 
@@ -62,7 +62,8 @@ class Suspect:
             self.has_wrong_values = True
             return all(e.parameters == self._beside(i, e).parameters for i, e in compared)
         core = [(i, e) for i, e in compared if e.is_core]
-        if not all(e.only_crashes or e.same_as(self._call(i)) for i, e in core):
+        by_batch = any(e.right or e.well_formed for _, e in core if e.probe.shows == BATCHES)
+        if not all(e.same_as(self._call(i)) or self._is_apart(i, e, by_batch) for i, e in core):
             return False
         wrong = [e for i, e in core if self._is_wrong(i, e)]
         if wrong:
@@ -70,6 +71,14 @@ class Suspect:
             return any(not e.call.error for e in wrong)
         self.has_wrong_values = any(self._is_wrong(i, e) for i, e in compared)
         return all(e.same_as(self._call(i)) for i, e in compared)
+
+    def _is_apart(self, i: int, evidence: Evidence, by_batch: bool) -> bool:
+        """A crash that is another matter than wrong values: away from the plainest inputs, or on
+        them if the answer needs a batch; or one of the kernel's own, on an axis of length 1.
+        """
+        if evidence.call.error:
+            return evidence.probe.shows != VALUES or by_batch
+        return bool(self._call(i).error) and evidence.probe.shows == EDGES
 
     def has_these_faults(self, evidence: list[Evidence]) -> bool:
         """Whether the answer goes wrong in the manners of a kernel whose values are all right."""

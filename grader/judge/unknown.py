@@ -19,7 +19,7 @@ from grader.judge.words import (
     line,
     message,
 )
-from grader.probes import EDGES, EXTREMES, LAYOUT, VALUES
+from grader.probes import BATCHES, EDGES, EXTREMES, LAYOUT, VALUES
 
 FORM = "What should come back, and in which form?"
 FORMS = {
@@ -77,6 +77,8 @@ def _manner(seen: str, label: str, evidence: list[Evidence]) -> str:
     question = QUESTIONS.get(label) or laws[label]
     if label == GRADIENTS and "NaN" in known:
         question = QUESTIONS[EXTREMES]
+    elif label == GRADIENTS and "arrives" in known:
+        question = "Which paths lead from the input to the result, and is one of them cut off?"
     return message(line(SEEN, seen), line(KNOWN, known), line(ASK, question))
 
 
@@ -86,8 +88,12 @@ def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, st
     where = f"It happened in {wrong.call.where}" if wrong.call.where else ""
     means, question = meaning(wrong)
     seen = f"Your code raised {wrong.call.error} ({place})."
-    away = wrong.probe.shows != VALUES  # then that property asks the better question
-    return seen, means, where, "" if away and _is_fine(evidence) else question
+    fine = _is_fine(evidence)
+    if fine and wrong.probe.shows != VALUES:  # then that property asks the better question
+        question = ""
+    elif fine and fine.probe.shows == BATCHES:
+        question = "How many axes has the input when there is no batch?"
+    return seen, means, where, question
 
 
 def _structure(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:

@@ -17,7 +17,7 @@ def estimates_spread(found: dict) -> bool:
     values = [float(value) for label, (_, value) in found.items() if label.startswith("sample")]
     if not all(map(math.isfinite, values)) or values[0] == values[1]:
         return False
-    return stdev(values) > 0.1 * D_K
+    return 0.1 * D_K < stdev(values) < 0.4 * D_K
 
 
 exercise = Exercise(

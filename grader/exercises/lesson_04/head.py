@@ -10,7 +10,6 @@ from grader.attention.mistakes import add_module_mistakes
 from grader.attention.modules import (
     NOT_FOR_MODULES,
     attention_module,
-    module_laws,
     module_probes,
 )
 from grader.attention.slips import add_slips
@@ -25,7 +24,6 @@ exercise = Exercise(
     place=5,
     points=3,
     signature="Head(embedding_size, head_size); forward(x) -> (..., T, head_size)",
-    laws=module_laws("value"),
     hints=(
         "Nothing crashes and it even trains. Which line uses a size that it should not?",
         "A dot product adds over the entries of a query and a key. How many are there?",

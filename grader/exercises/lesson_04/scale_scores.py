@@ -211,6 +211,13 @@ def softmax_first(kernel, scores, d_k):
     return kernel(torch.softmax(scores, dim=-1), d_k)
 
 
+@exercise.wrong("softmax(scores)", "normalise")
+def softmax_alone(scores, d_k):
+    """You took the softmax, and d_k had no say. Only the scaled scores are asked for. Which step
+    of the five comes before the softmax?"""
+    return torch.softmax(scores, dim=-1)
+
+
 @exercise.on_top("softmax(scores / √d_k)", "normalise")
 def softmax_too(kernel, scores, d_k):
     """The scores are scaled, but you went on to the softmax. Only the scaled scores are asked
