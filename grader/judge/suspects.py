@@ -61,9 +61,10 @@ class Suspect:
         ):
             self.has_wrong_values = True
             return all(e.parameters == self._beside(i, e).parameters for i, e in compared)
-        core = [(i, e) for i, e in compared if e.is_core]
+        # Where the answer gave numbers it is told apart soonest.
+        core = sorted(((i, e) for i, e in compared if e.is_core), key=_crashed)
         by_batch = any(e.right or e.well_formed for _, e in core if e.probe.shows == BATCHES)
-        if not all(e.same_as(self._call(i)) or self._is_apart(i, e, by_batch) for i, e in core):
+        if not all(self._is_apart(i, e, by_batch) or e.same_as(self._call(i)) for i, e in core):
             return False
         wrong = [e for i, e in core if self._is_wrong(i, e)]
         if wrong:
@@ -78,7 +79,7 @@ class Suspect:
         """
         if evidence.call.error:
             return evidence.probe.shows != VALUES or by_batch
-        return bool(self._call(i).error) and evidence.probe.shows == EDGES
+        return evidence.probe.shows == EDGES and bool(self._call(i).error)
 
     def has_these_faults(self, evidence: list[Evidence]) -> bool:
         """Whether the answer goes wrong in the manners of a kernel whose values are all right."""
@@ -107,6 +108,10 @@ class Suspect:
     def _is_wrong(self, i: int, evidence: Evidence) -> bool:
         own = self._beside(i, evidence)
         return not (own.call.error or own.right)
+
+
+def _crashed(numbered: tuple[int, Evidence]) -> bool:
+    return bool(numbered[1].call.error)
 
 
 def _changed(evidence: Evidence) -> tuple:
