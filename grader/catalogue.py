@@ -1,10 +1,9 @@
 """The known mistakes as something to read: for instructors, for the docs, and as a museum."""
 
 import re
-from difflib import get_close_matches
 
 from grader.exercise import Exercise, Mistake
-from grader.exercises import exercises
+from grader.exercises import did_you_mean, exercises
 
 _ISSUE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
 
@@ -18,8 +17,7 @@ def mistake_of(exercise: Exercise, name: str) -> Mistake:
     found = {mistake.id: mistake for mistake in exercise.known_wrong}
     if name in found:
         return found[name]
-    near = get_close_matches(name, found, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, found)
     raise UnknownMistake(f"{exercise.name} has no known mistake called {name!r}.{hint}")
 
 
@@ -30,18 +28,18 @@ def linked(seen: str) -> str:
 
 def about_exercise(exercise: Exercise) -> str:
     """An exercise and its known mistakes in Markdown: what a student computes, and reads."""
-    points = f"{exercise.points:g} point{'s' if exercise.points != 1 else ''}"
-    lines = [
-        f"### {exercise.name}",
-        "",
-        f"`{exercise.signature}`, {points}, lesson {exercise.lesson}, "
-        f"{len(exercise.known_wrong)} known mistakes.",
-        "",
-    ]
+    lines = [_heading(exercise), ""]
     for mistake in exercise.known_wrong:
         step = f" ({mistake.step})" if mistake.step else ""
         lines.append(f"- `{mistake.id}`{step}: {mistake.formula}")
     return "\n".join(lines)
+
+
+def _heading(exercise: Exercise) -> str:
+    points = f"{exercise.points:g} point{'s' if exercise.points != 1 else ''}"
+    count = f"{len(exercise.known_wrong)} known mistakes"
+    about = f"`{exercise.signature}`, {points}, lesson {exercise.lesson}, {count}."
+    return f"### {exercise.name}\n\n{about}"
 
 
 def about_mistake(exercise: Exercise, mistake: Mistake) -> str:
@@ -67,7 +65,7 @@ def page() -> str:
         if exercise.lesson != lesson:
             lesson = exercise.lesson
             parts += ["", f"## {lesson}"]
-        parts += ["", about_exercise(exercise).rpartition("\n\n")[0], ""]
+        parts += ["", _heading(exercise), ""]
         parts += ["| mistake | step | it computes | the student reads | seen in |"]
         parts += ["|---|---|---|---|---|"]
         for m in exercise.known_wrong:

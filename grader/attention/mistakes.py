@@ -1,11 +1,26 @@
 """What goes wrong in a module around its attention: the maps it is made of, what it gives back."""
 
+from collections.abc import Callable
+
 import torch
 from torch import nn
 
 from grader.attention.kernels import attention
 from grader.attention.modules import attention_module
 from grader.exercise import Exercise
+
+
+def scaled_by_the_input_size(make: Callable, d_in: int, d_out: int) -> nn.Module:
+    """The module that `make` gives, with scores divided by the root of d_in in place of d_out."""
+    module = make(d_in, d_out)
+    projected = module.roles
+
+    def shorter_queries(x):
+        q, k, v = projected(x)
+        return q * (d_out / d_in) ** 0.5, k, v
+
+    module.roles = shorter_queries
+    return module
 
 
 def add_module_mistakes(exercise: Exercise, roles: tuple[str, str, str]) -> None:

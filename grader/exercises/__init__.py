@@ -1,5 +1,6 @@
 """One folder per lesson, one file per exercise. Each file declares `exercise`; no list is kept."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -25,7 +26,10 @@ def find(name: str) -> Exercise:
     found = {exercise.name: exercise for exercise in exercises()}
     if isinstance(name, str) and name in found:
         return found[name]
-    near = get_close_matches(str(name), found, n=1)
-    raise UnknownExercise(
-        f"There is no exercise called {name!r}." + (f" Did you mean {near[0]!r}?" if near else "")
-    )
+    raise UnknownExercise(f"There is no exercise called {name!r}.{did_you_mean(name, found)}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence: `did_you_mean("mixx", ["mix"])` -> " Did you mean 'mix'?"."""
+    near = get_close_matches(str(name), known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -11,7 +11,7 @@ right, the properties that hold.
 from functools import lru_cache, partial
 
 from grader.exercise import Exercise
-from grader.judge.evidence import Evidence
+from grader.judge.evidence import Evidence, drawn
 from grader.judge.exhibit import exhibit
 from grader.judge.known import known
 from grader.judge.panel import panel, points
@@ -19,8 +19,6 @@ from grader.judge.slices import finding
 from grader.judge.suspects import matches
 from grader.judge.unknown import unknown
 from grader.observe import observe
-from grader.probes import Probe
-from grader.quiet import fresh_state
 from grader.record import Call, Observation
 from grader.verdict import NOT_DONE, Verdict
 
@@ -44,8 +42,8 @@ def judge(exercise: Exercise, observation: Observation, seed: int = 0) -> Verdic
         message = known(mistakes, properties, evidence)
         steps = {mistake.step for mistake in mistakes}
     else:
-        message = unknown(exercise, properties, evidence, observation.reads)
         found = finding(evidence)
+        message = unknown(exercise, properties, evidence, observation.reads, found)
         steps = {found[0].step if found else ""}
     earned, because = points(exercise, properties, evidence)
     return verdict(
@@ -64,13 +62,6 @@ def gather(exercise: Exercise, calls: tuple[Call, ...], seed: int) -> list[Evide
     """Put each call beside its probe and what the reference does on it."""
     rows = zip(drawn(exercise, seed), calls, expected(exercise, seed), strict=True)
     return [Evidence(exercise, probe, call, want) for probe, call, want in rows]
-
-
-@lru_cache(maxsize=256)
-def drawn(exercise: Exercise, seed: int) -> tuple[Probe, ...]:
-    """The probes of one seed, drawn once."""
-    with fresh_state():
-        return exercise.probes(seed)
 
 
 @lru_cache(maxsize=256)

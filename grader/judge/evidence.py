@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -12,6 +12,7 @@ from torch import Tensor
 from grader.compare import ROUNDING, close, dtypes, near, structure_problem
 from grader.exercise import Exercise
 from grader.probes import BESIDES, VALUES, Linear, Probe
+from grader.quiet import fresh_state
 from grader.record import Call
 
 PARAMETERS = "exactly the parameters named"
@@ -23,6 +24,13 @@ WEIGHTS = "follows its weights, in train and eval mode"
 GRADIENTS = "the gradient reaches every input"
 BY_HAND = "written by hand"
 MANNERS = (REPEAT, WEIGHTS, INPUTS, BY_HAND, DTYPE, GRADIENTS)
+
+
+@lru_cache(maxsize=256)
+def drawn(exercise: Exercise, seed: int) -> tuple[Probe, ...]:
+    """The probes of one seed, drawn once."""
+    with fresh_state():
+        return exercise.probes(seed)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 
 from grader.compare import near
 from grader.exercise import Exercise, Mistake
-from grader.judge.evidence import Evidence
+from grader.judge.evidence import Evidence, drawn
 from grader.observe import first_call, observe
 from grader.probes import BATCHES, EDGES, VALUES, Probe
 from grader.quiet import fresh_state, quiet
@@ -19,17 +19,15 @@ def matches(exercise: Exercise, evidence: list[Evidence], seed: int) -> tuple[Mi
     single = tuple(s.mistake for s in found if s.has_wrong_values or s.has_these_faults(evidence))
     if single or not _may_be_two(evidence):
         return single
-    probes = tuple(e.probe for e in evidence)
     with quiet(), fresh_state():
-        pairs = (Suspect(pair, probes) for pair in exercise.pairs())
+        pairs = (Suspect(pair, drawn(exercise, seed)) for pair in exercise.pairs())
         found = [s.mistake for s in pairs if s.has_these_values(evidence)]
     return tuple({frozenset(pair.parts): pair for pair in found}.values())
 
 
 @lru_cache(maxsize=32)
 def _suspects(exercise: Exercise, seed: int) -> tuple["Suspect", ...]:
-    probes = exercise.probes(seed)
-    return tuple(Suspect(mistake, probes) for mistake in exercise.known_wrong)
+    return tuple(Suspect(mistake, drawn(exercise, seed)) for mistake in exercise.known_wrong)
 
 
 def _may_be_two(evidence: list[Evidence]) -> bool:
@@ -63,7 +61,7 @@ class Suspect:
             return all(e.parameters == self._beside(i, e).parameters for i, e in compared)
         # Where the answer gave numbers it is told apart soonest.
         core = sorted(((i, e) for i, e in compared if e.is_core), key=_crashed)
-        by_batch = any(e.right or e.well_formed for _, e in core if e.probe.shows == BATCHES)
+        by_batch = any(e.well_formed for _, e in core if e.probe.shows == BATCHES)
         if not all(self._is_apart(i, e, by_batch) or e.same_as(self._call(i)) for i, e in core):
             return False
         wrong = [e for i, e in core if self._is_wrong(i, e)]

@@ -5,7 +5,7 @@ from grader.exercise import Exercise
 from grader.judge.crash import meaning
 from grader.judge.evidence import BY_HAND, DTYPE, GRADIENTS, INPUTS, PARAMETERS, REPEAT, Evidence
 from grader.judge.panel import Panel
-from grader.judge.slices import finding
+from grader.judge.slices import Finding
 from grader.judge.words import (
     ASK,
     BESIDES,
@@ -30,7 +30,11 @@ FORMS = {
 
 
 def unknown(
-    exercise: Exercise, properties: Panel, evidence: list[Evidence], reads: tuple[str, ...]
+    exercise: Exercise,
+    properties: Panel,
+    evidence: list[Evidence],
+    reads: tuple[str, ...],
+    found: tuple[Finding, Evidence] | None,
 ) -> str:
     """The plainest thing that is wrong, how we know, what holds all the same, one question."""
     compared = [e for e in evidence if e.probe.compare]
@@ -45,8 +49,13 @@ def unknown(
         seen = f"The values are right, but this does not hold: {failed[0]}."
         return _manner(seen, failed[0], compared)
     fine = _is_fine(compared)
-    say = _crash if wrong.call.error else _structure if wrong.problem else _numbers
-    seen, means, known, question = say(wrong, evidence)
+    numbers = not (wrong.call.error or wrong.problem)
+    if wrong.call.error:
+        seen, means, known, question = _crash(wrong, evidence)
+    elif wrong.problem:
+        seen, means, known, question = _structure(wrong)
+    else:
+        seen, means, known, question = _numbers(wrong, found)
     by_library = "it uses the library's softmax, which this exercise does without."
     laws = {law.label for law in exercise.laws}
     held = [label for label, holds in properties if holds and label in laws]
@@ -58,11 +67,11 @@ def unknown(
         *(
             line(BESIDES, f"this does not hold: {label}.", detail(label, compared))
             for label in (INPUTS, DTYPE)
-            if label in failed and say is _numbers
+            if label in failed and numbers
         ),
         line(BESIDES, _reads(reads)),
-        line(HOLDS, f"{'; '.join(held)}." if held and say is _numbers else ""),
-        line(ASK, question or (_question(wrong, compared) if fine or say is _numbers else "")),
+        line(HOLDS, f"{'; '.join(held)}." if held and numbers else ""),
+        line(ASK, question or (_question(wrong, compared) if fine or numbers else "")),
     )
 
 
@@ -96,25 +105,24 @@ def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, st
     return seen, means, where, question
 
 
-def _structure(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
+def _structure(wrong: Evidence) -> tuple[str, str, str, str]:
     ask = next((text for start, text in FORMS.items() if wrong.problem.startswith(start)), "")
     return f"On {wrong.probe.label}: {wrong.problem}.", "", "", ask or FORM
 
 
-def _numbers(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
+def _numbers(wrong: Evidence, found: tuple[Finding, Evidence] | None) -> tuple[str, str, str, str]:
     label = wrong.probe.label
     if wrong.exercise.compared:
         said = wrong.exercise.compared(wrong.probe, wrong.call.output)
         return f"On {label}: {said}.", "", "", FORM
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back.", "", "", ""
-    part = finding(evidence)
-    if part is None:
+    if found is None:
         seen = "Numbers that are not right, and equal no mistake we know."
         return seen, "", f"On {label}, your numbers are {away(wrong)}.", ""
-    found, shown = part
+    part, shown = found
     known = f"On {shown.probe.label}, your numbers are {away(shown)}."
-    return found.text, "", known, found.question
+    return part.text, "", known, part.question
 
 
 def _question(wrong: Evidence, evidence: list[Evidence]) -> str:

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from grader.attention.kernels import attention, attention_in_loops
-from grader.attention.mistakes import add_module_mistakes
+from grader.attention.mistakes import add_module_mistakes, scaled_by_the_input_size
 from grader.attention.modules import (
     NOT_FOR_MODULES,
     attention_module,
@@ -90,15 +90,7 @@ def scaled_by_d_in(make, d_in, d_out):
     Seen in lucidrains/vit-pytorch#65, Graylab/DL4Proteins-notebooks#12,
     juho-lee/set_transformer#18.
     """
-    module = make(d_in, d_out)
-    projected = module.roles
-
-    def shorter_queries(x):
-        q, k, v = projected(x)
-        return q * (d_out / d_in) ** 0.5, k, v
-
-    module.roles = shorter_queries
-    return module
+    return scaled_by_the_input_size(make, d_in, d_out)
 
 
 _FROM_X = {"q": "q", "k": "k", "v": "v", "s": "q kᵀ / √d_k"}

@@ -6,12 +6,8 @@ import torch
 from torch import nn
 
 from grader.attention.kernels import attention, attention_in_loops
-from grader.attention.mistakes import add_module_mistakes
-from grader.attention.modules import (
-    NOT_FOR_MODULES,
-    attention_module,
-    module_probes,
-)
+from grader.attention.mistakes import add_module_mistakes, scaled_by_the_input_size
+from grader.attention.modules import NOT_FOR_MODULES, attention_module, module_probes
 from grader.attention.slips import add_slips
 from grader.exercise import Exercise
 from grader.probes import Draw
@@ -79,15 +75,7 @@ def scaled_by_embedding_size(make, embedding_size, head_size):
 
     Seen in karpathy/ng-video-lecture#6, karpathy/ng-video-lecture#28, lucidrains/vit-pytorch#65.
     """
-    module = make(embedding_size, head_size)
-    projected = module.roles
-
-    def shorter_queries(x):
-        q, k, v = projected(x)
-        return q * (head_size / embedding_size) ** 0.5, k, v
-
-    module.roles = shorter_queries
-    return module
+    return scaled_by_the_input_size(make, embedding_size, head_size)
 
 
 add_module_mistakes(exercise, _NAMES)
