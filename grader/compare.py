@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.record import Other
+from grader.wire import Other
 
 #: (relative, absolute) differences that rounding explains
 ROUNDING = {torch.float64: (3e-9, 1e-10), torch.float32: (2e-5, 1e-5)}

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from grader.record import Other
+from grader.wire import Other
 
 LONGEST_TEXT = 300
 MOST_ITEMS = 64

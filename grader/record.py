@@ -1,20 +1,11 @@
 """What came back from an answer, as plain tensors and strings: the only thing the judge sees."""
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
-
-@dataclass(frozen=True)
-class Other:
-    """A value that is neither a tensor, a number, a string nor a collection of those."""
-
-    kind: str
+from grader.wire import Garbled, is_plain, pack, unpack
 
 
 @dataclass(frozen=True)
@@ -59,50 +50,70 @@ class Observation:
     reads: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
-    def save(self, path: Path) -> None:
-        """Write a safetensors file whose header holds everything that is not a tensor."""
-        tensors: dict[str, Tensor] = {}
-        calls = [vars(call) for call in self.calls]
-        plain = _pack(vars(self) | {"calls": calls}, tensors)
-        save_file(tensors, path, metadata={"observation": json.dumps(plain)})
+    def to_bytes(self) -> bytes:
+        """JSON and safetensors; no pickle is involved."""
+        return pack(self.to_plain())
+
+    def to_plain(self) -> dict[str, Any]:
+        return vars(self) | {"calls": [vars(call) for call in self.calls]}
 
     @classmethod
-    def load(cls, path: Path) -> "Observation":
-        """Read back what `save` wrote; no pickle is involved."""
-        with safe_open(path, framework="pt") as file:
-            plain = json.loads(file.metadata()["observation"])
-            values = _unpack(plain, {name: file.get_tensor(name) for name in file.keys()})
-        calls = tuple(Call(**call) for call in values.pop("calls"))
-        return cls(calls=calls, **values)
+    def from_bytes(cls, data: bytes) -> "Observation":
+        """Read back what `to_bytes` wrote; raises Garbled for anything else."""
+        return cls.from_plain(unpack(data))
+
+    @classmethod
+    def from_plain(cls, values: Any) -> "Observation":
+        """What `to_plain` made, from a hand that need not be honest: every field is looked at."""
+        fields = _checked(values, _OBSERVATION)
+        calls = tuple(Call(**_checked(call, _CALL)) for call in fields.pop("calls"))
+        return cls(calls=calls, **fields)
 
 
-def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """A JSON value; each tensor goes to `tensors` and leaves its name behind."""
-    if isinstance(value, Tensor):
-        name = f"t{len(tensors)}"
-        tensors[name] = value.contiguous().clone()
-        return {"tensor": name}
-    if isinstance(value, Other):
-        return {"other": value.kind}
-    if isinstance(value, tuple):
-        return {"tuple": [_pack(item, tensors) for item in value]}
-    if isinstance(value, list):
-        return [_pack(item, tensors) for item in value]
-    if isinstance(value, dict):
-        return {"dict": [[key, _pack(item, tensors)] for key, item in value.items()]}
-    return value
+def _texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
 
 
-def _unpack(value: Any, tensors: dict[str, Tensor]) -> Any:
-    if isinstance(value, list):
-        return [_unpack(item, tensors) for item in value]
-    if not isinstance(value, dict):
-        return value
-    ((kind, held),) = value.items()
-    if kind == "tensor":
-        return tensors[held]
-    if kind == "other":
-        return Other(held)
-    if kind == "tuple":
-        return tuple(_unpack(item, tensors) for item in held)
-    return {key: _unpack(item, tensors) for key, item in held}
+def _gradients(value: Any) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(each, dict) and all(isinstance(g, Tensor | None) for g in each.values())
+        for each in value
+    )
+
+
+def _parameters(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, dict)
+        and all(isinstance(s, list) and all(type(n) is int for n in s) for s in value.values())
+    )
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+#: what each field must be; all are plain besides
+_CALL = {
+    "output": is_plain, "again": is_plain, "reloaded": is_plain, "error": _text, "where": _text,
+    "second_error": _text, "kept": _truth, "gradient_error": _text, "gradients": _gradients,
+    "changed": lambda value: isinstance(value, dict), "parameters": _parameters,
+    "shared": _texts, "constants": _truth, "operations": _texts,
+}  # fmt: skip
+_OBSERVATION = {
+    "calls": lambda value: isinstance(value, list),
+    "refused": _text, "reads": _texts, "seconds": lambda value: isinstance(value, float),
+}  # fmt: skip
+
+
+def _checked(values: Any, fields: dict) -> dict[str, Any]:
+    if not isinstance(values, dict) or values.keys() != fields.keys():
+        raise Garbled("a record without the fields of one")
+    for name, fits in fields.items():
+        plain = name == "calls" or is_plain(values[name], most=256)
+        if not (plain and fits(values[name])):
+            raise Garbled(f"{name} is not what it should be")
+    return dict(values)

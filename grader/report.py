@@ -43,6 +43,7 @@ def as_text(verdict: Verdict, hints: int = 0) -> str:
         held = [f"  {'yes' if held else 'NO ':3}  {label}" for label, held in verdict.properties]
         lines += ["", *held, *([f"Points: {verdict.because}"] if verdict.because else [])]
     lines += [f"{name}: {hint}" for name, hint in _open_hints(verdict, hints)]
+    lines += [f"WARNING: {verdict.cage}"] if verdict.cage else []
     return "\n".join(lines)
 
 
@@ -63,6 +64,8 @@ def as_html(verdict: Verdict, hints: int = 0) -> str:
     parts += [_fold(name, escape(hint)) for name, hint in _open_hints(verdict, hints)]
     if hints and hints < len(verdict.hints):
         parts.append("<div>If the same mistake comes back, one more hint opens.</div>")
+    if verdict.cage:
+        parts.append(f"<div><strong>WARNING: {escape(verdict.cage)}</strong></div>")
     box = f"border-left:4px solid {edge};padding:.3em .8em;margin:.3em 0"
     return f"<div style='{box}'>{''.join(parts)}</div>"
 

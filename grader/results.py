@@ -10,7 +10,8 @@ from nbformat import NotebookNode
 from grader.exercises import UnknownExercise, exercises, find
 from grader.verdict import Verdict
 
-_CHECK = re.compile(r"""^\s*check\(\s*["'](\w+)["']""", re.MULTILINE)
+#: finds the name in every line `check("name", ...)` of a cell
+CHECK = re.compile(r"""^\s*check\(\s*["'](\w+)["']""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def results(notebook: NotebookNode, ended: str = "") -> list[Result]:
     checks = {}
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            checks |= dict.fromkeys(_CHECK.findall(cell.source), cell)
+            checks |= dict.fromkeys(CHECK.findall(cell.source), cell)
     lessons = {exercise.lesson for name in checks if (exercise := _known(name))}
     return [
         _result(exercise.name, exercise.points, checks.get(exercise.name), notebook, ended)
@@ -48,7 +49,7 @@ def _known(name: str):
         return None
 
 
-def _error(cell: NotebookNode) -> str:
+def error_of(cell: NotebookNode) -> str:
     """What a cell raised, in one line, or an empty string."""
     for output in cell.get("outputs", ()):
         if output.output_type == "error":
@@ -56,10 +57,10 @@ def _error(cell: NotebookNode) -> str:
     return ""
 
 
-def _error_in_definition(name: str, notebook: NotebookNode) -> str:
+def error_in_definition(name: str, notebook: NotebookNode) -> str:
     """What the cell that defines this answer raised: its check can only say the name is missing."""
     defines = re.compile(rf"^(def|class) {name}\b", re.MULTILINE)
-    broken = [_error(c) for c in notebook.cells if defines.search(c.source) and _error(c)]
+    broken = [error_of(c) for c in notebook.cells if defines.search(c.source) and error_of(c)]
     return f"The cell above does not run. {broken[0]}" if broken else ""
 
 
@@ -73,8 +74,8 @@ def _result(
         if stored and json.loads(stored)["exercise"] == name:
             verdict = Verdict.from_json(stored)
             return Result(name, _earned(cell, points), points, verdict.message, verdict)
-    if trouble := _error(cell):
-        return Result(name, 0.0, points, _error_in_definition(name, notebook) or trouble)
+    if trouble := error_of(cell):
+        return Result(name, 0.0, points, error_in_definition(name, notebook) or trouble)
     return Result(name, 0.0, points, f"No result: {ended or 'the check did not run'}.")
 
 

@@ -41,6 +41,7 @@ class Verdict:
     step: str = ""
     comparison: Comparison | None = None
     hints: tuple[str, ...] = ()
+    cage: str = ""
 
     @property
     def passed(self) -> bool:

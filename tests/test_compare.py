@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.compare import close, describe, largest_difference, shape_problem, structure_problem
-from grader.record import Other
+from grader.wire import Other
 
 FINE = (1e-8, 1e-9)
 

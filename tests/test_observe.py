@@ -16,7 +16,8 @@ from torch import nn
 
 from grader.observe import observe
 from grader.probes import Draw, Generator, Linear, Probe, strided
-from grader.record import Observation, Other
+from grader.record import Observation
+from grader.wire import Other
 
 DRAW = Draw(1)
 
@@ -74,32 +75,29 @@ WEIRD = {
 
 
 @pytest.mark.parametrize("answer", WEIRD.values(), ids=WEIRD)
-def test_whatever_comes_back_becomes_a_plain_record_that_survives_the_disk(answer, tmp_path):
+def test_whatever_comes_back_becomes_a_plain_record_that_survives_the_wire(answer):
     observation = observe(answer, TWO)
-    observation.save(tmp_path / "seen.safetensors")
-    loaded = Observation.load(tmp_path / "seen.safetensors")
+    loaded = Observation.from_bytes(observation.to_bytes())
     for seen, read in zip(observation.calls, loaded.calls, strict=True):
         assert replace(seen, gradients=()) == replace(read, gradients=())
         assert str(seen.gradients) == str(read.gradients)
     assert all(call.error or isinstance(call.output, Other | tuple) for call in observation.calls)
 
 
-def test_tensors_numbers_and_words_survive_the_disk(tmp_path):
+def test_tensors_numbers_and_words_survive_the_wire():
     def answer(x):
         return {"tensor": x * 2, "numbers": (1, 0.1, float("inf"), True, None), "word": "é"}
 
     observation = observe(answer, TWO)
-    observation.save(tmp_path / "seen.safetensors")
-    loaded = Observation.load(tmp_path / "seen.safetensors")
+    loaded = Observation.from_bytes(observation.to_bytes())
     for seen, read in zip(observation.calls, loaded.calls, strict=True):
         torch.testing.assert_close(seen.output["tensor"], read.output["tensor"])
         assert seen.output["numbers"] == read.output["numbers"]
         assert seen.output["word"] == read.output["word"] == "é"
 
 
-def test_what_is_on_disk_holds_no_pickle(tmp_path):
-    observe(torch.exp, TWO).save(tmp_path / "seen.safetensors")
-    content = (tmp_path / "seen.safetensors").read_bytes()
+def test_what_is_on_the_wire_holds_no_pickle():
+    content = observe(torch.exp, TWO).to_bytes()
     assert content[8:9] == b"{"
     assert b"torch" not in content
 

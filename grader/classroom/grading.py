@@ -1,0 +1,172 @@
+"""Grades one notebook: its code runs in a cage, the verdicts are made here."""
+
+import copy
+import re
+import secrets
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+
+from grader.classroom.display import harmless, note
+from grader.exercise import Exercise
+from grader.exercises import did_you_mean, find
+from grader.judge import drawn, expected, judge
+from grader.record import Observation
+from grader.report import as_html, as_text
+from grader.results import CHECK, error_in_definition, error_of
+from grader.runtime.cage import Cage
+from grader.runtime.kernel import CagedKernel
+from grader.verdict import Verdict
+
+MOST_KERNELS = 4  # a cell that takes its kernel down is left out of the next run
+_CHECK = '__import__("grader").check'
+_DECIMALS = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?")
+_DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
+
+
+@dataclass
+class Graded:
+    """A notebook after its run: the verdicts by exercise, and what happened on the way."""
+
+    notebook: NotebookNode
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+
+def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None) -> Graded:
+    """Run a restored notebook and judge what its checks hand over; raises NoKernel, OSError.
+
+    Each exercise is judged where its check stands, and if it is not right there, once more at the
+    end, as the answer may have been written below: the better of the two counts. `files` is a
+    folder with what was handed in beside the notebook.
+    """
+    done = Graded(copy.deepcopy(notebook))
+    run = _Run(done, cage, files)
+    end, left_out = time.monotonic() + cage.limits.wall, set()
+    for _ in range(MOST_KERNELS):
+        stopped_at = run.once(left_out)
+        if stopped_at is None or time.monotonic() > end:
+            break
+        left_out.add(stopped_at)
+    for cell in done.notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = harmless(cell.outputs)
+    for index, exercise in run.checks.items():
+        verdict = done.verdicts.setdefault(exercise.name, _nothing(exercise, run.last_words))
+        verdict = replace(verdict, cage="" if cage.official else str(cage))
+        done.verdicts[exercise.name] = verdict
+        done.notebook.cells[index].outputs = report(verdict)
+    return done
+
+
+def report(verdict: Verdict) -> list[NotebookNode]:
+    """The outputs of a check cell, made here: nothing of the kernel's is in them."""
+    content = {"text/plain": as_text(verdict, 1), "text/html": as_html(verdict, 1)}
+    shown = new_output("display_data", content, metadata={"verdict": verdict.to_json()})
+    points = {"text/plain": repr(float(verdict.points))}
+    return [shown, new_output("execute_result", points, execution_count=None)]
+
+
+class _Run:
+    """The cells of one notebook, in as many kernels as it takes."""
+
+    def __init__(self, done: Graded, cage: Cage, files: Path | None) -> None:
+        self.done, self.cage, self.files = done, cage, files
+        self.cells = done.notebook.cells
+        self.checks = dict(_checks(done.notebook))
+        self.last_words = "The run ended before its check."
+
+    def once(self, left_out: set[int]) -> int | None:
+        """Run the notebook in a fresh kernel; the number of the cell that took it down, or None."""
+        with CagedKernel(self.cage, self.files) as kernel:
+            for index, cell in enumerate(self.cells):
+                if cell.cell_type != "code" or index in left_out:
+                    continue
+                if index in self.checks:
+                    self._judge(kernel, index, "")
+                else:
+                    cell.outputs = []
+                    kernel.run(cell)
+                if kernel.ended:
+                    self._tell_of_the_end(kernel.ended, index)
+                    return index
+            for index in set(self.checks) - left_out:
+                if not kernel.ended:
+                    where = "The answer that counts is the one at the end of the notebook."
+                    self._judge(kernel, index, where)
+        return None
+
+    def _tell_of_the_end(self, why: str, index: int) -> None:
+        name = self.checks[index].name if index in self.checks else ""
+        which = f"the check of {name}" if name else f"cell {self.cells[index].get('id', index)}"
+        self.done.remarks.append(f"In {which}, {why}. The rest was run without it.")
+        self.cells[index].outputs.append(note(f"Stopped: {why}."))
+
+    def _judge(self, kernel: CagedKernel, index: int, remark: str) -> None:
+        """Let the kernel run one check, and keep the verdict if it is the best so far."""
+        exercise = self.checks[index]
+        best = self.done.verdicts.get(exercise.name)
+        if best and best.passed:
+            return
+        seed = secrets.randbits(62)
+        expected(exercise, seed)
+        # Not the check of the notebook: a submission may have given that name to something else.
+        cell = new_code_cell(CHECK.sub(f'{_CHECK}("{exercise.name}"', self.cells[index].source))
+        kernel.desk.open(exercise.name, drawn(exercise, seed))
+        kernel.run(cell)
+        observation = kernel.desk.close()
+        if observation:
+            verdict = judge(exercise, _without_inputs(observation), seed)
+        else:
+            why = kernel.ended or kernel.desk.trouble or self._why_nothing(exercise, cell)
+            verdict = _nothing(exercise, why)
+        if best is None or verdict.points > best.points:
+            self.done.verdicts[exercise.name] = verdict
+            if best is not None and remark:
+                self.done.remarks.append(f"{exercise.name}: {remark}")
+
+    def _why_nothing(self, exercise: Exercise, cell: NotebookNode) -> str:
+        """What kept a check from handing anything over."""
+        error = error_of(cell)
+        if not error.startswith("NameError") or f"'{exercise.name}'" not in error:
+            return error or "its check handed nothing over"
+        if broken := error_in_definition(exercise.name, self.done.notebook):
+            return broken
+        code = (cell.source for cell in self.cells if cell.cell_type == "code")
+        names = {name for source in code for name in _DEFINED.findall(source)}
+        return f"there is no {exercise.name} in it.{did_you_mean(exercise.name, names)}"
+
+
+def _checks(notebook: NotebookNode) -> list[tuple[int, Exercise]]:
+    found = []
+    for index, cell in enumerate(notebook.cells):
+        named = CHECK.search(cell.source) if cell.cell_type == "code" else None
+        if named and cell.metadata.get("nbgrader", {}).get("grade"):
+            found.append((index, find(named[1])))
+    return found
+
+
+def _nothing(exercise: Exercise, why: str) -> Verdict:
+    why = why[:1].upper() + why[1:].rstrip(".?")
+    return Verdict(exercise.name, 0.0, exercise.points, message=f"There is no result. {why}.")
+
+
+def _without_inputs(observation: Observation) -> Observation:
+    """An exception may quote the inputs, which are no learner's to see: decimals are left out."""
+
+    def cut(text: str) -> str:
+        return _DECIMALS.sub("…", text)
+
+    calls = tuple(
+        replace(
+            call,
+            error=cut(call.error),
+            second_error=cut(call.second_error),
+            gradient_error=cut(call.gradient_error),
+        )
+        for call in observation.calls
+    )
+    return replace(observation, calls=calls)

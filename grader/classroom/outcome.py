@@ -1,0 +1,76 @@
+"""How one submission ended: graded, or not gradable with a reason; nothing else is possible."""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from grader.verdict import Verdict
+
+GRADED, NOT_GRADABLE = "graded", "not gradable"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The record of one submission; it is kept on disk and everything shown is made from it.
+
+    `reason` says in plain words why it is not gradable. `ours` means that the machine failed, not
+    the submission. `remarks` are what was put right before it ran, and what happened while it ran.
+    `cage` says in what it ran.
+    Example: `Outcome("01-averaging", "ada", reason="The file is empty.").state` -> "not gradable"
+    """
+
+    lesson: str
+    student: str
+    notebook: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+    reason: str = ""
+    ours: bool = False
+    remarks: tuple[str, ...] = ()
+    cage: str = ""
+
+    @property
+    def state(self) -> str:
+        return NOT_GRADABLE if self.reason else GRADED
+
+    @property
+    def points(self) -> float:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def max_points(self) -> float:
+        return sum(verdict.max_points for verdict in self.verdicts)
+
+    def verdict(self, exercise: str) -> Verdict | None:
+        return next((v for v in self.verdicts if v.exercise == exercise), None)
+
+    def save(self, folder: Path) -> None:
+        """Write `folder/LESSON/STUDENT/NOTEBOOK.json`, whole or not at all."""
+        path = place(folder, self.lesson, self.student, self.notebook)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+            json.dump(asdict(self), file, ensure_ascii=False, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(file.name, path)
+
+
+def place(folder: Path, lesson: str, student: str, notebook: str) -> Path:
+    return folder / lesson / student / f"{notebook}.json"
+
+
+def load(path: Path) -> Outcome | None:
+    """The outcome kept in a file, None if there is none yet."""
+    try:
+        fields = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    verdicts = tuple(Verdict.from_json(json.dumps(each)) for each in fields.pop("verdicts"))
+    return Outcome(**{**fields, "verdicts": verdicts, "remarks": tuple(fields["remarks"])})
+
+
+def load_all(folder: Path, lesson: str, student: str) -> list[Outcome]:
+    """The outcomes of every notebook of one submission."""
+    found = sorted((folder / lesson / student).glob("*.json"))
+    return [outcome for path in found if (outcome := load(path))]

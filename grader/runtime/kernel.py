@@ -1,0 +1,205 @@
+"""A kernel in a cage, its cells and its end: everything it says is for display only."""
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import psutil
+import zmq.asyncio
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpec
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+
+from grader.runtime.cage import DESK, Cage, own
+from grader.runtime.desk import Desk
+
+MOST_SAID = 200_000  # characters of one cell's outputs that are kept
+LONGEST_MESSAGE = 16 * 2**20
+MOST_FILES = 50
+PATIENCE = 5  # seconds that an interrupted cell has to stop
+KEPT = {"stream", "display_data", "execute_result", "error", "status", "clear_output"}
+
+
+class NoKernel(RuntimeError):
+    """The kernel did not start: no fault of a submission, none of whose code has run."""
+
+
+class CagedKernel:
+    """Starts a kernel in a cage, runs cells in it one by one, and leaves nothing behind.
+
+    Use it with `with`. `ended` is empty while the kernel is there, then it says in words why it is
+    gone: time, memory, its own doing.
+    Example: `with CagedKernel(cage("standard")) as kernel: kernel.run(cell)`
+    """
+
+    def __init__(self, cage: Cage, files: Path | None = None) -> None:
+        self.cage, self.ended = cage, ""
+        self._folder = Path(tempfile.mkdtemp(prefix="kernel-"))
+        own(self._folder, cage)
+        self.desk = Desk(self._folder / "desk")
+        self._manager = _Manager(cage, self._folder, files)
+        self._client = _Client(
+            new_notebook(cells=[new_code_cell()]),  # each cell in turn comes to its only place
+            km=self._manager,
+            timeout=None,  # see _watch
+            startup_timeout=60,
+            allow_errors=True,
+            record_timing=False,
+            store_widget_state=False,
+            coalesce_streams=False,
+            skip_cells_with_tag="",
+            shutdown_kernel="immediate",
+        )
+        self._over = threading.Event()
+        self._deadline, self._interrupted = math.inf, False
+
+    def __enter__(self) -> "CagedKernel":
+        try:
+            self._running = self._client.setup_kernel(
+                cleanup_kc=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            self._running.__enter__()
+        except Exception as error:
+            self._leave()
+            raise NoKernel(f"the kernel did not start: {error}") from error
+        self._process = psutil.Process(self._manager.provisioner.process.pid)
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._kill()
+        try:
+            self._running.__exit__(None, None, None)
+        except Exception:  # it is gone, which is all that was wanted
+            pass
+        self._leave()
+
+    def run(self, cell: NotebookNode) -> str:
+        """Run one cell; an empty string, or why the kernel is gone with it."""
+        self._client.said = 0
+        self._deadline = time.monotonic() + self.cage.limits.cell
+        try:
+            self._client.execute_cell(cell, 0)
+        except DeadKernelError:
+            self.ended = self.ended or "the kernel died: was it told to exit?"
+        except Exception as error:  # the messages of the kernel are the student's to write
+            self.ended = self.ended or f"its kernel sent what is no message: {type(error).__name__}"
+            self._kill()
+        if self._interrupted:
+            cell.outputs.append(_late(self.cage.limits.cell))
+        self._deadline, self._interrupted = math.inf, False
+        return self.ended
+
+    def _watch(self) -> None:
+        """From outside: time by the clock, memory of all its processes, files among the sockets."""
+        limits, end = self.cage.limits, time.monotonic() + self.cage.limits.wall
+        while not self._over.wait(0.1):
+            now = time.monotonic()
+            if now > self._deadline + PATIENCE:
+                self.ended = f"it ran for more than {limits.cell} s and could not be stopped"
+            elif now > end:
+                self.ended = f"the notebook ran for more than {limits.wall} s"
+            elif self._memory() > limits.memory:
+                self.ended = "it used more memory than it may"
+            elif sum(1 for _ in os.scandir(self._folder)) > MOST_FILES:
+                self.ended = "it wrote among the grader's sockets"
+            elif now > self._deadline and not self._interrupted:
+                self._interrupted = True
+                self._interrupt()
+            if self.ended:
+                return self._kill()
+        return None
+
+    def _interrupt(self) -> None:
+        """What the stop button does."""
+        try:
+            process = self._process
+            while process.name() == "bwrap":
+                process = process.children()[0]
+            process.send_signal(signal.SIGINT)
+        except (psutil.Error, IndexError):
+            pass
+
+    def _memory(self) -> int:
+        total = 0
+        try:
+            for process in (self._process, *self._process.children(recursive=True)):
+                total += process.memory_info().rss
+        except psutil.Error:
+            pass
+        return total
+
+    def _kill(self) -> None:
+        """With bubblewrap dies the namespace of processes, and all that is in it."""
+        try:
+            self._process.send_signal(signal.SIGKILL)
+        except psutil.Error:
+            pass
+
+    def _leave(self) -> None:
+        self._over.set()
+        self.desk.shut()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _late(seconds: int) -> NotebookNode:
+    text = f"Interrupted after {seconds} s. Is there a loop that never ends?\n"
+    return NotebookNode(output_type="stream", name="stdout", text=text)
+
+
+class _Manager(AsyncKernelManager):
+    """Talks over sockets in a folder that is called differently on the two sides."""
+
+    def __init__(self, cage: Cage, folder: Path, files: Path | None) -> None:
+        context = zmq.asyncio.Context()
+        context.maxmsgsize = LONGEST_MESSAGE
+        super().__init__(
+            context=context,
+            transport="ipc",
+            ip=str(folder / "kernel"),
+            connection_file=str(folder / "outside.json"),
+        )
+        self._folder = folder
+        self._inside = Path(DESK) if cage.official else folder
+        command = cage.command(folder, files, "kernel", str(self._inside / "inside.json"))
+        self._kernel_spec = KernelSpec(argv=command)
+
+    def write_connection_file(self, **kwargs: Any) -> None:
+        """One file for this side, one for the other."""
+        super().write_connection_file(**kwargs)
+        described = json.loads(Path(self.connection_file).read_text())
+        inside = self._folder / "inside.json"
+        inside.write_text(json.dumps(described | {"ip": str(self._inside / "kernel")}))
+        inside.chmod(0o644)
+
+
+class _Client(NotebookClient):
+    """Keeps of a cell's messages those that are shown, and no more than MOST_SAID of them."""
+
+    said = 0
+
+    def process_message(
+        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
+    ) -> NotebookNode | None:
+        if msg["msg_type"] not in KEPT:
+            return None
+        if msg["msg_type"] != "status":
+            self.said += len(str(msg["content"]))
+            if self.said > MOST_SAID:
+                return None
+        return super().process_message(msg, cell, cell_index)

@@ -1,0 +1,135 @@
+"""Plain values and tensors as bytes, and frames of bytes on a socket: nothing in them can run."""
+
+import json
+import math
+import socket
+import struct
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+MOST_BYTES = 64 * 2**20
+SECONDS = 60.0  # for one frame, from its first byte to its last
+_LENGTH = struct.Struct("<Q")
+
+
+class Garbled(ValueError):
+    """What came over the wire is not what `pack` writes; the message says how."""
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value that is neither a tensor, a number, a string nor a collection of those."""
+
+    kind: str
+
+
+def pack(value: Any) -> bytes:
+    """A plain value as JSON, followed by its tensors as safetensors.
+
+    Plain are tensors, numbers, strings, None, `Other`, and tuples, lists and dicts of those.
+    Example: `unpack(pack({"x": torch.ones(2)}))["x"]` -> tensor([1., 1.])
+    """
+    tensors: dict[str, Tensor] = {}
+    text = json.dumps(_written(value, tensors)).encode()
+    return _LENGTH.pack(len(text)) + text + save(tensors)
+
+
+def unpack(data: bytes) -> Any:
+    """What `pack` was given; raises Garbled for any other bytes."""
+    try:
+        (length,) = _LENGTH.unpack_from(data)
+        rest = memoryview(data)[_LENGTH.size :]
+        plain, tensors = json.loads(bytes(rest[:length])), load(bytes(rest[length:]))
+        return _read(plain, tensors)
+    except (
+        struct.error, SafetensorError, ValueError, TypeError, KeyError, AttributeError,
+        RecursionError, RuntimeError,
+    ) as error:  # fmt: skip
+        raise Garbled(f"not readable: {type(error).__name__}") from None
+
+
+def send(line: socket.socket, value: Any) -> None:
+    """Write one frame: eight bytes of length, then `pack(value)`."""
+    data = pack(value)
+    line.sendall(_LENGTH.pack(len(data)) + data)
+
+
+def receive(line: socket.socket, most: int = MOST_BYTES, seconds: float = SECONDS) -> Any:
+    """Read one frame; raises Garbled if it is too long, cut off or not there in time."""
+    end = time.monotonic() + seconds
+    (length,) = _LENGTH.unpack(_exactly(line, _LENGTH.size, end))
+    if length > most:
+        raise Garbled(f"a frame of {length} bytes, more than {most}")
+    return unpack(_exactly(line, length, end))
+
+
+def _exactly(line: socket.socket, count: int, end: float) -> bytes:
+    got = bytearray()
+    while len(got) < count:
+        try:
+            line.settimeout(max(0.001, end - time.monotonic()))
+            piece = line.recv(min(count - len(got), 2**20))
+        except TimeoutError:
+            raise Garbled("a frame that did not come in time") from None
+        if not piece:
+            raise Garbled("a frame that was cut off")
+        got += piece
+    return bytes(got)
+
+
+def _written(value: Any, tensors: dict[str, Tensor]) -> Any:
+    """A JSON value; each tensor goes to `tensors` and leaves its name and layout behind."""
+    if isinstance(value, Tensor):
+        name, order = f"t{len(tensors)}", value.dim_order()
+        tensors[name] = value.permute(order).contiguous().clone()
+        return {"tensor": [name, list(order)]}
+    if isinstance(value, Other):
+        return {"other": value.kind}
+    if isinstance(value, tuple):
+        return {"tuple": [_written(item, tensors) for item in value]}
+    if isinstance(value, list):
+        return [_written(item, tensors) for item in value]
+    if isinstance(value, dict):
+        return {"dict": [[key, _written(item, tensors)] for key, item in value.items()]}
+    return value
+
+
+def _read(value: Any, tensors: dict[str, Tensor]) -> Any:
+    if isinstance(value, list):
+        return [_read(item, tensors) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, held),) = value.items()
+    if kind == "tensor":
+        name, order = held
+        return tensors[name].permute([order.index(axis) for axis in range(len(order))])
+    if kind == "other":
+        return Other(held)
+    if kind == "tuple":
+        return tuple(_read(item, tensors) for item in held)
+    if kind == "dict":
+        return {key: _read(item, tensors) for key, item in held}
+    raise Garbled(f"a value of the unknown kind {kind!r}"[:80])
+
+
+def is_plain(value: Any, depth: int = 4, longest: int = 400, most: int = 64) -> bool:
+    """Whether a value is as small and as plain as what `plain` makes of a result."""
+    if isinstance(value, str):
+        return len(value) <= longest
+    if isinstance(value, Other):
+        return isinstance(value.kind, str) and len(value.kind) <= longest
+    if isinstance(value, int):
+        return abs(value) < 2**63
+    if isinstance(value, tuple | list):
+        return depth > 0 and len(value) <= most and all(is_plain(v, depth - 1) for v in value)
+    if isinstance(value, dict):
+        words = all(isinstance(key, str) and len(key) <= longest for key in value)
+        return words and is_plain(tuple(value.values()), depth)
+    if isinstance(value, Tensor):
+        return not value.is_complex() and math.prod(value.shape) <= MOST_BYTES
+    return value is None or isinstance(value, float)
