@@ -23,12 +23,30 @@ c.Exchange.root = os.environ.get("COURSE_EXCHANGE", str(here / "exchange"))
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 c.ClearSolutions.text_stub = "*Your answer goes here.*"
 
-# Seconds per cell: enough for the slowest cell on a busy machine, short for an endless loop.
+# Validate and generate_solution run cells here, where nothing is graded: enough for the slowest
+# cell on a busy machine, short for an endless loop.
 c.Execute.timeout = 60
 
-# A learner may tag a check "skip-execution", and nbgrader gives a check without output full points.
+# A learner may tag a check "skip-execution", and Validate takes a check without output for passed.
 c.Execute.skip_cells_with_tag = "no-cell-has-this-tag"
 
-# Anything on stderr would turn a check's points into 0; a library's warning is no reason for that.
-c.IgnorePattern.enabled = True
-c.IgnorePattern.pattern = r"(?s).*Warning"
+# Grading: every submission is brought back to its released shape, run in a cage and judged outside
+# it, in place of what nbgrader does. See docs/security.md.
+c.Autograde.exporter_class = "grader.classroom.plugin.CagedGrading"
+c.Autograde.sanitize_preprocessors = []
+c.Autograde.autograde_preprocessors = [
+    "grader.classroom.plugin.GradeInCage",
+    "nbgrader.preprocessors.AssignLatePenalties",
+]
+
+# "standard" refuses to grade where submissions cannot be shut in, "strict" asks for every layer;
+# "none" runs them unprotected, and says so in every verdict.
+c.CagedGrading.cage = os.environ.get("COURSE_CAGE", "standard")
+
+# The page for learners is made from the verdicts; the table of grades says what was not gradable.
+c.GenerateFeedback.exporter_class = "grader.classroom.feedback.FeedbackPage"
+c.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
+c.ExportApp.plugin_class = "grader.classroom.export.GradesWithStates"
+
+# formgrader shows what learners wrote: without the HTML in it.
+c.HTMLExporter.sanitize_html = True

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from grader.verdict import Verdict
 
+RECORDS = "records"  # the folder of the course that keeps them
 GRADED, NOT_GRADABLE = "graded", "not gradable"
 
 

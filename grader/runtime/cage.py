@@ -1,23 +1,21 @@
 """The cage that a submission runs in: bubblewrap around a Python of its own, and what it holds.
 
-cage    namespaces, what can be seen in them, limits     inside/  what runs in it first
-desk    answers what the submission asks of the grader    kernel   a kernel in the cage
+cage  namespaces and limits     view    what is seen in it      inside/  what runs in it first
+desk  serves what is in it      kernel  a kernel in a cage
 """
 
 import json
 import os
 import shutil
-import site
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-import matplotlib
+from grader.runtime import view
+from grader.runtime.view import COURSE, DESK, HOME
 
 LEVELS = ("none", "standard", "strict")
 REQUIRED = {
@@ -26,16 +24,6 @@ REQUIRED = {
 }
 REQUIRED["strict"] = (*REQUIRED["standard"], "system calls", "Landlock")
 
-PACKAGE = Path(__file__).resolve().parents[1]
-HERE = Path(__file__).parent
-#: all of the package that is seen in the cage, beside runtime/inside
-SHARED = (
-    "compare.py", "figures", "lesson.py", "observe.py", "plain.py", "probes.py", "quiet.py",
-    "record.py", "wire.py", "runtime/questions.py",
-)  # fmt: skip
-SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib64", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")
-HOME = "/home/learner"
-DESK = "/desk"  # the folder of sockets, as it is called in the cage
 FIRST_USER = 61_184  # systemd's range for users that exist only while something runs
 GIGABYTE = 2**30
 
@@ -100,22 +88,24 @@ class Cage:
         user = FIRST_USER + os.getpid() % 4000 if self.as_user else None
         settings = {
             "limits": self.limits.inside, "user": user, "desk": DESK,
-            "files": "/submission", "caged": self.official,
-            "secrets": self.secrets,
+            "files": view.SUBMISSION, "caged": self.official,
+            "secrets": self.secrets if what == ("try",) else (),
         }  # fmt: skip
-        python = [sys.executable, "-P", "-u"]
+        python = [sys.executable, "-u"]
         if not self.official:
             home = run / "home"
             home.mkdir(exist_ok=True)
             settings |= {"limits": {}, "desk": str(run), "files": str(files or "")}
-            pairs = (f"{name}={value}" for name, value in _environment(home, run, course()))
-            start = ["env", "-i", *pairs, *python, str(course() / "enter.py")]
+            pairs = (
+                f"{name}={value}" for name, value in view.environment(home, run, view.course())
+            )
+            start = ["env", "-i", *pairs, *python, str(view.course() / "enter.py")]
             return [*start, json.dumps(settings), *what]
-        environment = _environment(Path(HOME), Path(DESK), Path("/course"))
+        variables = view.environment(Path(HOME), Path(DESK), Path(COURSE))
         return [
-            "bwrap", *self._namespaces(), *self._mounts(run, files),
-            *(word for pair in environment for word in ("--setenv", *pair)),
-            *python, "/course/enter.py", json.dumps(settings), *what,
+            "bwrap", *self._namespaces(), *view.mounts(run, files, self.secrets, self.limits.disk),
+            *(word for pair in variables for word in ("--setenv", *pair)),
+            *python, f"{COURSE}/enter.py", json.dumps(settings), *what,
         ]  # fmt: skip
 
     def _namespaces(self) -> Iterator[str]:
@@ -127,30 +117,6 @@ class Cage:
             yield from ("--cap-add", "CAP_CHOWN")
         else:
             yield from ("--unshare-user", "--disable-userns")
-
-    def _mounts(self, run: Path, files: Path | None) -> Iterator[str]:
-        above = {str(up) for path in (*SYSTEM, *python_folders()) for up in Path(path).parents}
-        for folder in sorted(above - {"/"}):  # bubblewrap would make them for itself alone
-            yield from ("--perms", "0755", "--dir", folder)
-        for path in SYSTEM:
-            if os.path.islink(path):
-                yield from ("--symlink", os.readlink(path), path)
-            elif os.path.exists(path):
-                yield from ("--ro-bind", path, path)
-        for secret in self.secrets:  # should one of them lie in what is shown
-            if any(Path(secret).is_relative_to(path) for path in SYSTEM):
-                yield from ("--tmpfs", secret)
-        for path in python_folders():
-            yield from ("--ro-bind", path, path)
-            if Path(PACKAGE).is_relative_to(path):
-                yield from ("--tmpfs", str(PACKAGE))
-        yield from ("--ro-bind", str(course()), "/course")
-        yield from ("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
-        if files:
-            yield from ("--ro-bind", str(files), "/submission")
-        for place in (HOME, "/tmp", "/dev/shm"):
-            yield from ("--perms", "1777", "--size", str(self.limits.disk), "--tmpfs", place)
-        yield from ("--bind", str(run), DESK, "--remount-ro", "/")
 
 
 def cage(level: str, secrets: tuple[str, ...] = (), limits: Limits | None = None) -> Cage:
@@ -165,7 +131,7 @@ def cage(level: str, secrets: tuple[str, ...] = (), limits: Limits | None = None
         return Cage(level, limits)
     if not shutil.which("bwrap"):
         raise NoCage(_refusal(level, "bubblewrap is not installed (apt install bubblewrap)"))
-    secrets = (str(PACKAGE / "exercises"), *secrets)
+    secrets = (str(view.PACKAGE / "exercises"), *secrets)
     found = [_tried(Cage(level, limits, {}, as_user, secrets)) for as_user in _ways()]
     best = max(found, key=lambda tried: sum(tried.layers.values()))
     missing = [name for name in REQUIRED[level] if not best.layers.get(name)]
@@ -207,52 +173,3 @@ def own(folder: Path, one: Cage) -> None:
     if one.as_user:
         user = FIRST_USER + os.getpid() % 4000
         os.chown(folder, user, user)
-
-
-@cache
-def course() -> Path:
-    """A folder with all that is seen of the grader in a cage, made once for each process."""
-    made = tempfile.TemporaryDirectory(prefix="course-")
-    course.kept = made  # gone when the process ends
-    folder = Path(made.name)
-    folder.chmod(0o755)
-    package = folder / "grader"
-    package.mkdir()
-    for name in SHARED:
-        source, target = PACKAGE / name, package / Path(name).name
-        copy = shutil.copytree if source.is_dir() else shutil.copyfile
-        copy(source, target)
-    for source in sorted((HERE / "inside").glob("*.py")):
-        top = source.stem in ("__init__", "catalogue")
-        shutil.copyfile(source, (package if top else folder) / source.name)
-    fonts = Path(matplotlib.get_cachedir()).glob("fontlist*.json")  # slow to make anew
-    (folder / "matplotlib").mkdir()
-    for path in fonts:
-        shutil.copyfile(path, folder / "matplotlib" / path.name)
-    return folder
-
-
-@cache
-def python_folders() -> tuple[str, ...]:
-    """The folders of this Python and its libraries, without what else lies around them."""
-    prefixes = {sys.prefix, sys.base_prefix}
-    paths = {os.path.join(prefix, name) for prefix in prefixes for name in ("bin", "lib", "lib64")}
-    paths |= {os.path.join(sys.prefix, "pyvenv.cfg"), sysconfig.get_path("stdlib")}
-    paths |= {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()}
-    if site.ENABLE_USER_SITE:
-        paths.add(site.getusersitepackages())
-    return tuple(sorted(path for path in paths if os.path.exists(path) and path not in SYSTEM))
-
-
-def _environment(home: Path, desk: Path, course: Path) -> Iterator[tuple[str, str]]:
-    """All environment variables of the kernel; nothing is passed on from the grading process."""
-    yield "PATH", os.path.dirname(sys.executable) + ":/usr/bin:/bin"
-    yield "PYTHONPATH", str(course)
-    yield "PYTHONDONTWRITEBYTECODE", "1"
-    yield "LANG", "C.UTF-8"
-    yield "HOME", str(home)
-    yield "MPLCONFIGDIR", str(home / ".matplotlib")
-    yield "GRADER_DESK", str(desk / "desk")
-    yield from (("USER", "learner"), ("LOGNAME", "learner"))
-    for library in ("OMP", "OPENBLAS", "MKL"):  # more would meet the limit of processes
-        yield f"{library}_NUM_THREADS", "1"

@@ -22,8 +22,9 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from grader.runtime.cage import DESK, Cage, own
+from grader.runtime.cage import Cage, own
 from grader.runtime.desk import Desk
+from grader.runtime.view import DESK
 
 MOST_SAID = 200_000  # characters of one cell's outputs that are kept
 LONGEST_MESSAGE = 16 * 2**20

@@ -1,0 +1,1 @@
+"""Grading the notebooks that a class hands in."""

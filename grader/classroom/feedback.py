@@ -1,0 +1,89 @@
+"""The page that a learner gets back: their answers, what was found in them, and nothing that runs.
+
+It is made from the record of the verdicts, not from the notebook that was run: what the code of a
+submission displayed is not on it.
+"""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import Exporter
+from nbformat import NotebookNode
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from grader.classroom.display import plain_text
+from grader.classroom.gradebook import CHECK_ID
+from grader.classroom.outcome import RECORDS, Outcome, load, place
+from grader.report import as_html
+
+#: no script, no frame, nothing from elsewhere
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+STYLE = """
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem;
+  color: #1a1a1a; background: #fff }
+pre { background: #f5f5f5; padding: .6rem; overflow-x: auto }
+table { border-collapse: collapse } td, th { padding: 0 .5rem; text-align: right }
+.comment { border-left: 4px solid #3b5b92; padding-left: .8rem }
+"""
+# Greys and colours of "friendly" are too pale to read on #f5f5f5.
+CODE = HtmlFormatter(style="bw", nowrap=False)
+
+
+class FeedbackPage(Exporter):
+    """Set as the exporter of `nbgrader generate_feedback`."""
+
+    file_extension = ".html"
+    output_mimetype = "text/html"
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: Any = None, **kwargs: Any
+    ) -> tuple[str, Any]:
+        notebook, resources = super().from_notebook_node(nb, resources, **kwargs)
+        names = resources["nbgrader"]
+        which = names["assignment"], names["student"], names["notebook"]
+        outcome = load(place(Path(self.parent.coursedir.root) / RECORDS, *which))
+        score = f"(Score: {names['score']} / {names['max_score']})"
+        return page(notebook, outcome or Outcome(*which), score), resources
+
+
+def page(notebook: NotebookNode, outcome: Outcome, score: str) -> str:
+    """One self-contained HTML page; whatever a learner wrote is escaped."""
+    title = escape(f"{outcome.notebook}: feedback")
+    parts = [f"<h1>{escape(outcome.notebook)} <small>{escape(score)}</small></h1>"]
+    if outcome.reason:
+        parts.append(f"<p><strong>Not graded.</strong> {escape(outcome.reason)}</p>")
+        parts.append("<p>This costs nothing: it is not a score of zero.</p>")
+    if outcome.remarks:
+        told = "".join(f"<li>{escape(plain_text(remark, 500))}</li>" for remark in outcome.remarks)
+        parts.append(f"<h2>What to know about this run</h2><ul>{told}</ul>")
+    for cell in notebook.cells:
+        mark = cell.metadata.get("nbgrader", {})
+        if mark.get("solution"):
+            parts.append(_answer(cell, mark))
+        elif mark.get("grade") and (verdict := outcome.verdict(_exercise(mark))):
+            parts.append(as_html(verdict, 1))
+    parts.append(f"<p>{escape(outcome.cage[:1].upper() + outcome.cage[1:])}.</p>")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def _exercise(mark: dict) -> str:
+    return mark["grade_id"].removeprefix(CHECK_ID.format(""))
+
+
+def _answer(cell: NotebookNode, mark: dict) -> str:
+    source = plain_text(cell.source)
+    if cell.cell_type == "code":
+        shown = highlight(source, PythonLexer(), CODE)
+    else:
+        shown = f"<pre>{escape(source)}</pre>"
+    comment = mark.get("comment") or ""
+    said = f"<p class='comment'>{escape(comment)}</p>" if comment else ""
+    return f"<h2>{escape(mark['grade_id'])}</h2>{shown}{said}"

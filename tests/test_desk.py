@@ -1,0 +1,187 @@
+"""The desk hands out inputs and takes in what came back, and gives away nothing else."""
+
+import contextlib
+import os
+import socket
+from dataclasses import replace
+
+import pytest
+import torch
+
+from grader.exercises import exercises, find
+from grader.judge import drawn, judge
+from grader.observe import observe
+from grader.runtime.desk import Desk
+from grader.runtime.questions import asked, read_questions
+from grader.wire import pack, receive, send, unpack
+
+SEED = 11
+
+
+@pytest.fixture
+def desk(tmp_path):
+    desk = Desk(tmp_path / "desk")
+    yield desk
+    desk.shut()
+
+
+@contextlib.contextmanager
+def line_to(desk):
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(desk._listener.getsockname())
+        yield line
+
+
+def ask(desk, request):
+    with line_to(desk) as line:
+        send(line, request)
+        return receive(line)
+
+
+def hand_in(desk, exercise, answer):
+    """What the caged `check` does."""
+    with line_to(desk) as line:
+        send(line, {"exercise": exercise.name})
+        questions = receive(line)
+
+        def call_box(number, *args):
+            send(line, {"box": number, "args": args})
+            return receive(line)
+
+        observation = observe(answer, read_questions(questions, call_box))
+        send(line, {"observation": observation.to_plain()})
+        receive(line)
+
+
+@pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.name)
+def test_the_right_answer_is_right_and_every_mistake_keeps_its_name_over_the_wire(desk, exercise):
+    """The verdict over the wire is the verdict in one process, for each kernel we know."""
+    answers = [exercise.right, *(m.kernel for m in exercise.known_wrong[:3])]
+    for answer in answers:
+        desk.open(exercise.name, drawn(exercise, SEED))
+        hand_in(desk, exercise, answer)
+        away = judge(exercise, desk.close(), SEED)
+        here = judge(exercise, observe(answer, drawn(exercise, SEED)), SEED)
+        assert replace(away, comparison=None) == replace(here, comparison=None)
+
+
+@pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.name)
+def test_what_is_sent_holds_no_label_and_no_property_of_a_probe(exercise):
+    probes = drawn(exercise, SEED)
+    sent = pack(asked(probes))
+    for probe in probes:
+        assert len(probe.label) < 3 or probe.label.encode() not in sent
+        assert probe.shows.encode() not in sent
+
+
+def test_inputs_arrive_as_they_are():
+    for exercise in exercises():
+        probes = drawn(exercise, SEED)
+        arrived = read_questions(unpack(pack(asked(probes))), lambda *args: None)
+        for probe, other in zip(probes, arrived, strict=True):
+            tensors = [arg for arg in probe.args if isinstance(arg, torch.Tensor)]
+            others = [arg for arg in other.args if isinstance(arg, torch.Tensor)]
+            for tensor, same in zip(tensors, others, strict=True):
+                assert torch.equal(tensor, same)
+                assert tensor.stride() == same.stride()
+            assert (other.init, other.watched) == (probe.init, probe.watched)
+
+
+def test_nothing_is_handed_out_while_no_check_is_open(desk):
+    assert ask(desk, {"exercise": "mix"}) is None
+    desk.open("mix", drawn(find("mix"), SEED))
+    desk.close()
+    assert ask(desk, {"exercise": "mix"}) is None
+
+
+@pytest.mark.parametrize("request_", [{"exercise": "average"}, {}, 5, None, ["exercise"]])
+def test_nothing_is_handed_out_for_another_exercise_or_a_silly_request(desk, request_):
+    desk.open("mix", drawn(find("mix"), SEED))
+    assert ask(desk, request_) is None
+
+
+def test_the_first_observation_counts(desk):
+    mix = find("mix")
+    desk.open("mix", drawn(mix, SEED))
+    hand_in(desk, mix, lambda weights, x: x)
+    hand_in(desk, mix, mix.right)
+    assert judge(mix, desk.close(), SEED).points < mix.points
+
+
+def test_an_observation_of_an_earlier_check_does_not_count(desk):
+    mix = find("mix")
+    desk.open("mix", drawn(mix, SEED))
+    with line_to(desk) as line:
+        send(line, {"exercise": "mix"})
+        right = observe(mix.right, read_questions(receive(line), None))
+        desk.close()
+        desk.open("mix", drawn(mix, SEED + 1))
+        send(line, {"observation": right.to_plain()})
+        with contextlib.suppress(ValueError):
+            receive(line)
+    assert desk.close() is None
+
+
+GARBAGE = {
+    "noise": os.urandom(500),
+    "a frame of terabytes": b"\xff" * 8,
+    "an empty frame": b"\0" * 8,
+    "half a frame": b"\x40\0\0\0\0\0\0\0{",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("data", GARBAGE.values(), ids=GARBAGE)
+def test_garbage_harms_nobody_and_the_next_one_is_served(desk, data):
+    mix = find("mix")
+    desk.open("mix", drawn(mix, SEED))
+    with line_to(desk) as line:
+        line.sendall(data)
+    hand_in(desk, mix, mix.right)
+    assert judge(mix, desk.close(), SEED).passed
+
+
+def test_more_lines_than_are_served_at_once_are_turned_away(desk):
+    with contextlib.ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(line_to(desk))
+    mix = find("mix")
+    desk.open("mix", drawn(mix, SEED))
+    hand_in(desk, mix, mix.right)
+    assert judge(mix, desk.close(), SEED).passed
+
+
+SILLY = {
+    "another number": {"box": 99, "args": (torch.ones(2, 3),) * 3},
+    "a negative number": {"box": -1, "args": (torch.ones(2, 3),) * 3},
+    "a word": {"box": "0", "args": (torch.ones(2, 3),) * 3},
+    "two tensors": {"box": 0, "args": (torch.ones(2, 3),) * 2},
+    "no tensors": {"box": 0, "args": (1, 2, 3)},
+    "shapes that do not fit": {"box": 0, "args": (torch.ones(2, 3), *[torch.ones(2, 4)] * 2)},
+    "whole numbers": {"box": 0, "args": (torch.ones(2, 3, dtype=torch.int64),) * 3},
+    "too many pairs": {"box": 0, "args": (torch.ones(3_000, 1),) * 3},
+    "no arguments": {"box": 0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("request_", SILLY.values(), ids=SILLY)
+def test_a_box_makes_nothing_of_silly_input_and_does_not_say_why(desk, request_):
+    desk.open("which_scale", drawn(find("which_scale"), SEED))
+    with line_to(desk) as line:
+        send(line, {"exercise": "which_scale"})
+        receive(line)
+        send(line, request_)
+        assert receive(line) is None
+
+
+def test_a_box_is_what_it_is_in_one_process(desk):
+    probes = drawn(find("which_scale"), SEED)
+    q, k, v = torch.randn(3, 5), torch.randn(4, 5), torch.randn(4, 2)
+    desk.open("which_scale", probes)
+    with line_to(desk) as line:
+        send(line, {"exercise": "which_scale"})
+        boxes = [question["args"][0]["box"] for question in receive(line)]
+        for number, probe in zip(boxes, probes, strict=True):
+            send(line, {"box": number, "args": (q, k, v)})
+            for got, want in zip(receive(line), probe.args[0].kernel(q, k, v), strict=True):
+                torch.testing.assert_close(got, want)
