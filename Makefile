@@ -20,7 +20,7 @@ endif
 PYTEST := $(PYTHON) -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks outputs mistakes kill-matrix bench lint clean
+.PHONY: help lab test notebooks outputs mistakes kill-matrix bench zoo-report lint clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -31,7 +31,7 @@ lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is pas
 
 # The suite comes last, so that its summary is the last thing to read.
 test: $(READY) ## run every notebook, learners' and solved, then the test suite
-	@sh tools/system-packages chromium
+	@sh tools/system-packages chromium bubblewrap
 	$(PYTEST) -q --nbval-lax notebooks
 	$(PYTEST) -q --nbval --nbval-sanitize-with tests/nbval.ini solutions
 	$(PYTEST) tests
@@ -51,6 +51,9 @@ kill-matrix: $(READY) ## print what the grader makes of every mistake, and write
 
 bench: $(READY) ## measure how fast answers are judged
 	$(PYTHON) -m benchmarks.grade
+
+zoo-report: $(READY) ## grade hostile and broken submissions with stock nbgrader and with the course
+	$(PYTHON) -m benchmarks.zoo
 
 lint: $(READY) ## check style with ruff
 	$(PYTHON) -m ruff check .

@@ -1,7 +1,9 @@
-"""The command line: `grader check NOTEBOOK [--json]` and `grader explain EXERCISE [MISTAKE]`."""
+"""The command line: `grader check`, `grader explain`, `grader autograde` and `grader cage`."""
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +16,7 @@ from rich.table import Table
 from grader.catalogue import UnknownMistake, about_exercise, about_mistake, mistake_of
 from grader.exercises import UnknownExercise, find
 from grader.results import Result, results
+from grader.runtime.cage import LEVELS, NoCage, cage
 from grader.runtime.notebook import NotANotebook, read_notebook, run_notebook
 
 
@@ -29,12 +32,24 @@ def main(arguments: list[str] | None = None) -> int:
     explain = commands.add_parser("explain", help="list an exercise's known mistakes, or tell one")
     explain.add_argument("exercise")
     explain.add_argument("mistake", nargs="?")
+    autograde = commands.add_parser("autograde", help="grade what was handed in of a lesson")
+    autograde.add_argument("lesson")
+    autograde.add_argument("--student", default="*", metavar="GLOB")
+    autograde.add_argument("--force", action="store_true", help="also what is graded already")
+    level = os.environ.get("COURSE_CAGE", "standard")
+    autograde.add_argument("--cage", choices=LEVELS, default=level)
+    tried = commands.add_parser("cage", help="try how well submissions can be shut in here")
+    tried.add_argument("--cage", choices=LEVELS, default=level)
     options = parser.parse_args(arguments)
     try:
+        if options.command == "autograde":
+            return autograde_lesson(options.lesson, options.student, options.force, options.cage)
+        if options.command == "cage":
+            return try_cage(options.cage)
         if options.command == "explain":
             return explain_mistakes(options.exercise, options.mistake)
         return check_notebook(options.notebook, options.json)
-    except (NotANotebook, UnknownExercise, UnknownMistake) as error:
+    except (NotANotebook, UnknownExercise, UnknownMistake, NoCage) as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -68,6 +83,22 @@ def check_notebook(path: Path, as_json: bool) -> int:
     else:
         Console().print(_table(rows, points, most))
     return 0 if points == most else 1
+
+
+def autograde_lesson(lesson: str, student: str, force: bool, level: str) -> int:
+    """What `nbgrader autograde` does, in the folder of the course, with the cage named."""
+    command = [sys.executable, "-m", "nbgrader", "autograde", lesson, "--student", student]
+    environment = {**os.environ, "COURSE_CAGE": level}
+    return subprocess.run([*command, *(["--force"] if force else [])], env=environment).returncode
+
+
+def try_cage(level: str) -> int:
+    """Print what holds; raises NoCage where that is less than the level asks for."""
+    found = cage(level)
+    print(found)
+    for layer, holds in found.layers.items():
+        print(f"  {'yes' if holds else 'NO ':3}  {layer}")
+    return 0
 
 
 def _table(rows: list[Result], points: float, most: float) -> Table:

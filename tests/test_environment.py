@@ -14,7 +14,11 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 # conda-forge's name, where it has another one than pip
-CONDA_NAMES = {"torch": "pytorch-cpu", "playwright": "playwright-python"}
+CONDA_NAMES = {
+    "torch": "pytorch-cpu",
+    "playwright": "playwright-python",
+    "jupyter-client": "jupyter_client",
+}
 
 
 def text(name):

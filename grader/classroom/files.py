@@ -10,14 +10,15 @@ MOST_BYTES = 20 * 2**20  # together
 MOST_FOLDERS = 3  # one in the other
 
 
-def copy_beside(source: Path, target: Path) -> None:
-    """Copy the files of a submission but for notebooks and what is hidden.
+def copy_beside(source: Path, target: Path, but: tuple[str, ...] = ()) -> None:
+    """Copy the files of a submission but for notebooks, what is hidden and those named in `but`.
 
     Links, pipes and devices are passed over, and so is what no longer fits.
     """
     room = MOST_BYTES
     for number, path in enumerate(_files(source, MOST_FOLDERS)):
-        content = read_regular(path, room) if path.suffix != ".ipynb" else None
+        wanted = path.suffix != ".ipynb" and path.name not in but
+        content = read_regular(path, room) if wanted else None
         if number >= MOST_FILES or content is None:
             continue
         room -= len(content)

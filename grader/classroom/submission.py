@@ -20,6 +20,9 @@ from grader.runtime.cage import Cage
 from grader.runtime.kernel import NoKernel
 
 TRIES = 3
+TIME = "timestamp.txt"
+#: what `nbgrader submit` writes beside the notebook, and needs to hand feedback back
+FROM_NBGRADER = (TIME, "submission_secret.txt")
 OURS = (
     "The machine that grades failed ({}). That is not your doing and costs nothing. What you "
     "handed in is kept, and will be graded again."
@@ -35,9 +38,10 @@ def stage(folder: Path, released: Path, target: Path) -> None:
     its metadata says why, and where the submission lies.
     """
     target.mkdir(parents=True)
-    stamp = read_regular(folder / "timestamp.txt", 100)
-    if stamp and _is_time(stamp):
-        (target / "timestamp.txt").write_bytes(stamp)
+    for name in FROM_NBGRADER:
+        content = read_regular(folder / name, 1000)
+        if content and (name != TIME or _is_time(content)):
+            (target / name).write_bytes(content)
     for path in sorted(released.glob("*.ipynb")):
         found, trouble = _patiently(lambda path=path: take_in(folder, path))
         taken = found or Taken(nbformat.read(path, as_version=4), refused=trouble)
@@ -68,7 +72,7 @@ def grade(
 def _in_cage(notebook: NotebookNode, folder: Path, cage: Cage) -> Graded:
     with tempfile.TemporaryDirectory(prefix="beside-") as files:
         Path(files).chmod(0o755)
-        copy_beside(folder, Path(files))
+        copy_beside(folder, Path(files), but=FROM_NBGRADER)
         return grade_notebook(notebook, cage, Path(files))
 
 
