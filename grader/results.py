@@ -11,7 +11,7 @@ from grader.exercises import UnknownExercise, exercises, find
 from grader.verdict import Verdict
 
 #: finds the name in every line `check("name", ...)` of a cell
-CHECK = re.compile(r"""^\s*check\(\s*["'](\w+)["']""", re.MULTILINE)
+CHECK = re.compile(r"""^[ \t]*check\(\s*["'](\w+)["']""", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,13 @@ class CagedKernel:
                 cleanup_kc=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
             self._running.__enter__()
-        except Exception as error:
+        except BaseException as error:
             self._leave()
+            if not isinstance(error, Exception):  # the stop button
+                raise
             raise NoKernel(f"the kernel did not start: {error}") from error
-        self._process = psutil.Process(self._manager.provisioner.process.pid)
+        self._started = self._manager.provisioner.process
+        self._process = psutil.Process(self._started.pid)
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
@@ -88,6 +91,7 @@ class CagedKernel:
             self._running.__exit__(None, None, None)
         except Exception:  # it is gone, which is all that was wanted
             pass
+        self._started.wait()
         self._leave()
 
     def run(self, cell: NotebookNode) -> str:
