@@ -1,0 +1,103 @@
+"""formgrader's Autograde button, pressed on a real Jupyter server, goes through cage and judge."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from test_browser import wait_for
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSON = "01-averaging"
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("bwrap"), reason="there is no bubblewrap here"
+)
+
+
+def environment(folder):
+    """Everything of the course in its folder; the configuration is found as a user's would be."""
+    return {
+        **os.environ,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "JUPYTER_CONFIG_DIR": str(folder),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "COURSE_GRADEBOOK": f"sqlite:///{folder / 'gradebook.db'}",
+    }
+
+
+class Formgrader:
+    def __init__(self, folder):
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = [
+            sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root",
+            f"--port={self.port}", "--IdentityProvider.token=test",
+            "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
+        ]  # fmt: skip
+        with (folder / "server.log").open("w") as log:
+            self.server = subprocess.Popen(
+                command, cwd=folder, env=environment(folder), stdout=log, stderr=log
+            )
+        wait_for(self.server, f"http://127.0.0.1:{self.port}/api")
+
+    def ask(self, path, method="GET"):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/formgrader/api/{path}",
+            method=method,
+            headers={"Authorization": "token test"},
+        )
+        return json.loads(urllib.request.urlopen(request, timeout=300).read())
+
+
+@pytest.fixture(scope="module")
+def formgrader(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("formgrader")
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    shutil.copytree(ROOT / "solutions" / LESSON, folder / "solutions" / LESSON)
+    command = [sys.executable, "-m", "nbgrader", "generate_assignment", LESSON]
+    subprocess.run(command, cwd=folder, env=environment(folder), check=True, capture_output=True)
+    for student, source in (("ada", "solutions"), ("bob", "notebooks")):
+        shutil.copytree(folder / source / LESSON, folder / "submitted" / student / LESSON)
+    broken = folder / "submitted" / "cyd" / LESSON
+    broken.mkdir(parents=True)
+    (broken / "averaging.ipynb").write_text("{}")
+    formgrader = Formgrader(folder)
+    yield formgrader
+    formgrader.server.terminate()
+    formgrader.server.wait(30)
+
+
+SCORES = {"ada": 7.0, "bob": 0.0, "cyd": None}
+
+
+@pytest.mark.parametrize("student", SCORES)
+def test_the_button_grades_what_the_command_grades(formgrader, student):
+    answer = formgrader.ask(f"submission/{LESSON}/{student}/autograde", "POST")
+    assert answer["success"], answer
+    with Gradebook(f"sqlite:///{formgrader.folder / 'gradebook.db'}", "attention") as gradebook:
+        found = gradebook.find_submission(LESSON, student)
+        scores = [grade.auto_score for notebook in found.notebooks for grade in notebook.grades]
+    assert scores == [None] * 4 if SCORES[student] is None else sum(scores) == SCORES[student]
+    record = formgrader.folder / "records" / LESSON / student / "averaging.json"
+    assert json.loads(record.read_text())["cage"].startswith("caged (files, network")
+
+
+def test_the_server_still_lists_what_was_handed_in_where_it_lies(formgrader):
+    (listed,) = formgrader.ask("assignments")
+    assert listed["num_submissions"] == len(SCORES)
+
+
+def test_feedback_is_made_by_the_button_too(formgrader):
+    answer = formgrader.ask(f"assignment/{LESSON}/ada/generate_feedback", "POST")
+    assert answer["success"], answer
+    page = formgrader.folder / "feedback" / "ada" / LESSON / "averaging.html"
+    assert "Content-Security-Policy" in page.read_text()
