@@ -47,6 +47,3 @@ c.CagedGrading.cage = os.environ.get("COURSE_CAGE", "standard")
 c.GenerateFeedback.exporter_class = "grader.classroom.feedback.FeedbackPage"
 c.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
 c.ExportApp.plugin_class = "grader.classroom.export.GradesWithStates"
-
-# formgrader shows what learners wrote: without the HTML in it.
-c.HTMLExporter.sanitize_html = True

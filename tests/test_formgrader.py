@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -9,12 +10,15 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.api import Gradebook
 from test_browser import wait_for
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = "01-averaging"
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("bwrap"), reason="there is no bubblewrap here"
@@ -50,12 +54,15 @@ class Formgrader:
         wait_for(self.server, f"http://127.0.0.1:{self.port}/api")
 
     def ask(self, path, method="GET"):
+        return json.loads(self.read(f"formgrader/api/{path}", method))
+
+    def read(self, path, method="GET"):
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/formgrader/api/{path}",
+            f"http://127.0.0.1:{self.port}/{path}",
             method=method,
             headers={"Authorization": "token test"},
         )
-        return json.loads(urllib.request.urlopen(request, timeout=300).read())
+        return urllib.request.urlopen(request, timeout=300).read().decode()
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +74,15 @@ def formgrader(tmp_path_factory):
     subprocess.run(command, cwd=folder, env=environment(folder), check=True, capture_output=True)
     for student, source in (("ada", "solutions"), ("bob", "notebooks")):
         shutil.copytree(folder / source / LESSON, folder / "submitted" / student / LESSON)
+    hostile = folder / "submitted" / "eve" / LESSON
+    shutil.copytree(folder / "solutions" / LESSON, hostile)
+    notebook = nbformat.read(hostile / "averaging.ipynb", as_version=4)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source += f"\n# {SCRIPT}"
+    notebook.cells.append(new_markdown_cell(SCRIPT))
+    notebook.cells.append(new_code_cell(f"from IPython.display import HTML\nHTML({SCRIPT!r})"))
+    nbformat.write(notebook, hostile / "averaging.ipynb")
     broken = folder / "submitted" / "cyd" / LESSON
     broken.mkdir(parents=True)
     (broken / "averaging.ipynb").write_text("{}")
@@ -76,7 +92,7 @@ def formgrader(tmp_path_factory):
     formgrader.server.wait(30)
 
 
-SCORES = {"ada": 7.0, "bob": 0.0, "cyd": None}
+SCORES = {"ada": 7.0, "eve": 7.0, "bob": 0.0, "cyd": None}
 
 
 @pytest.mark.parametrize("student", SCORES)
@@ -94,6 +110,17 @@ def test_the_button_grades_what_the_command_grades(formgrader, student):
 def test_the_server_still_lists_what_was_handed_in_where_it_lies(formgrader):
     (listed,) = formgrader.ask("assignments")
     assert listed["num_submissions"] == len(SCORES)
+
+
+def test_what_a_learner_wrote_does_not_run_in_the_browser_of_whoever_grades(formgrader):
+    with Gradebook(f"sqlite:///{formgrader.folder / 'gradebook.db'}", "attention") as gradebook:
+        key = gradebook.find_submission_notebook("averaging", LESSON, "eve").id
+    page = formgrader.read(f"formgrader/submissions/{key}/")
+    assert "mix: right" in page  # the report of the check
+    assert "alert(1)" in page  # what was written is there to read
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert not re.search(r"<img[^>]*onerror", page)
 
 
 def test_feedback_is_made_by_the_button_too(formgrader):

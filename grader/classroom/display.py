@@ -23,6 +23,11 @@ def harmless(outputs: list[NotebookNode]) -> list[NotebookNode]:
     return kept
 
 
+def harmless_text(source: str) -> str:
+    """Markdown or raw text whose HTML is shown and not obeyed: `"<b>"` -> "&lt;b>"."""
+    return source.replace("<", "&lt;")
+
+
 def note(text: str) -> NotebookNode:
     """An output of our own: a line of text."""
     return new_output("stream", name="stdout", text=f"{text}\n")

@@ -10,7 +10,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from grader.classroom.display import harmless, note
+from grader.classroom.byhand import named_operations
+from grader.classroom.display import harmless, harmless_text, note
+from grader.classroom.restore import OWN
 from grader.exercise import Exercise
 from grader.exercises import did_you_mean, find
 from grader.judge import drawn, expected, judge
@@ -24,6 +26,7 @@ from grader.verdict import Verdict
 MOST_KERNELS = 4  # a cell that takes its kernel down is left out of the next run
 _CHECK = '__import__("grader").check'
 _DECIMALS = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?")
+_ERRORS = ("error", "second_error", "gradient_error")
 _DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 
 
@@ -54,6 +57,8 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
     for cell in done.notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = harmless(cell.outputs)
+        elif cell.id.startswith(OWN) or cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source = harmless_text(cell.source)
     for index, exercise in run.checks.items():
         verdict = done.verdicts.setdefault(exercise.name, _nothing(exercise, run.last_words))
         verdict = replace(verdict, cage="" if cage.official else str(cage))
@@ -119,7 +124,7 @@ class _Run:
         kernel.run(cell)
         observation = kernel.desk.close()
         if observation:
-            verdict = judge(exercise, _without_inputs(observation), seed)
+            verdict = judge(exercise, self._completed(exercise, observation), seed)
         else:
             why = kernel.ended or kernel.desk.trouble or self._why_nothing(exercise, cell)
             verdict = _nothing(exercise, why)
@@ -127,6 +132,24 @@ class _Run:
             self.done.verdicts[exercise.name] = verdict
             if best is not None and remark:
                 self.done.remarks.append(f"{exercise.name}: {remark}")
+
+    def _completed(self, exercise: Exercise, observation: Observation) -> Observation:
+        """The observation with what the text of the answer says too, and without the inputs.
+
+        An exception may quote the inputs, which are no learner's to see: decimals are left out.
+        """
+        called = named_operations(self.done.notebook, exercise.name, exercise.forbidden)
+        return replace(
+            observation,
+            calls=tuple(
+                replace(
+                    call,
+                    operations=(*call.operations, *sorted(called)),
+                    **{name: _DECIMALS.sub("…", getattr(call, name)) for name in _ERRORS},
+                )
+                for call in observation.calls
+            ),
+        )
 
     def _why_nothing(self, exercise: Exercise, cell: NotebookNode) -> str:
         """What kept a check from handing anything over."""
@@ -152,21 +175,3 @@ def _checks(notebook: NotebookNode) -> list[tuple[int, Exercise]]:
 def _nothing(exercise: Exercise, why: str) -> Verdict:
     why = why[:1].upper() + why[1:].rstrip(".?")
     return Verdict(exercise.name, 0.0, exercise.points, message=f"There is no result. {why}.")
-
-
-def _without_inputs(observation: Observation) -> Observation:
-    """An exception may quote the inputs, which are no learner's to see: decimals are left out."""
-
-    def cut(text: str) -> str:
-        return _DECIMALS.sub("…", text)
-
-    calls = tuple(
-        replace(
-            call,
-            error=cut(call.error),
-            second_error=cut(call.second_error),
-            gradient_error=cut(call.gradient_error),
-        )
-        for call in observation.calls
-    )
-    return replace(observation, calls=calls)

@@ -51,9 +51,12 @@ class CagedGrading(NotebookExporter):
             raise NbGraderException(str(error)) from None
         if not self.in_cage.official:
             parent.log.warning("WARNING: %s", self.in_cage)
-        for folder in self._submissions():
-            self._stage(folder)
+        submissions = self._submissions()
         self.course.submitted_directory = RESTORED
+        for old in glob.glob(self._wanted()):
+            shutil.rmtree(old)
+        for folder in submissions:
+            self._stage(folder)
         parent.init_notebooks()
 
     @cached_property
@@ -74,11 +77,14 @@ class CagedGrading(NotebookExporter):
         return tuple(str(self.root / path) for path in (*folders, database, str(exchange)) if path)
 
     def _submissions(self) -> list[Path]:
-        here = self.course
-        wanted = here.format_path(self.submitted, here.student_id, here.assignment_id)
-        excluded = set(here.student_id_exclude.split(","))
-        found = sorted(Path(path) for path in glob.glob(wanted))
+        excluded = set(self.course.student_id_exclude.split(","))
+        found = sorted(Path(path) for path in glob.glob(self._wanted()))
         return [path for path in found if self._names(path)[0] not in excluded]
+
+    def _wanted(self) -> str:
+        """The folders of this run, as nbgrader finds them."""
+        here = self.course
+        return here.format_path(here.submitted_directory, here.student_id, here.assignment_id)
 
     def _names(self, folder: Path) -> tuple[str, str]:
         """The student and the lesson that a folder of submissions belongs to."""
@@ -91,7 +97,6 @@ class CagedGrading(NotebookExporter):
         student, lesson = self._names(folder)
         released = self.course.format_path(self.course.release_directory, ".", lesson)
         target = Path(self.course.format_path(RESTORED, student, lesson))
-        shutil.rmtree(target, ignore_errors=True)
         stage(folder, Path(released), target)
 
 

@@ -19,6 +19,8 @@ from grader.classroom.source import (
 
 MOST_PIECES = 5  # an answer is put together of so many more cells on either side
 
+OWN = "own-"  # how the ids of a learner's own cells begin
+
 
 @dataclass(eq=False)
 class _Kept:
@@ -208,7 +210,7 @@ def _notebook(kept: list[_Kept], released: NotebookNode, remarks: list[str]) -> 
             learners = bool(cell.metadata.get("nbgrader", {}).get("solution"))
         else:
             own += 1
-            cell = NotebookNode(id=f"own-{own}", cell_type=one.kind, metadata=NotebookNode())
+            cell = NotebookNode(id=f"{OWN}{own}", cell_type=one.kind, metadata=NotebookNode())
         if learners and one.kind == "code":
             text = without_installs(text)
             installs = installs or text != one.text
