@@ -40,7 +40,7 @@ NO_CALLS = {
         "print(torch.allclose(softmax(x), torch.softmax(x, -1)))",
     ],
     "calling itself": ["def softmax(s):\n    return softmax(s[0]) if s.dim() > 9 else s.exp()"],
-    "a comment and a docstring": ["def softmax(s):\n    'like torch.softmax'\n    return s  # F.softmax"],
+    "a comment and a docstring": ["def softmax(s):\n    'like torch.softmax'\n    return s  # so"],
     "another exercise's answer": [
         "def softmax(s): return s.exp()",
         "def attention(x): return torch.softmax(x @ x.T, -1) @ x",

@@ -104,7 +104,9 @@ def test_the_button_grades_what_the_command_grades(formgrader, student):
         scores = [grade.auto_score for notebook in found.notebooks for grade in notebook.grades]
     assert scores == [None] * 4 if SCORES[student] is None else sum(scores) == SCORES[student]
     record = formgrader.folder / "records" / LESSON / student / "averaging.json"
-    assert json.loads(record.read_text())["cage"].startswith("caged (files, network")
+    assert json.loads(record.read_text())["cage"].startswith(
+        "run in a cage that held (files, network"
+    )
 
 
 def test_the_server_still_lists_what_was_handed_in_where_it_lies(formgrader):

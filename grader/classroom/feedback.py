@@ -24,12 +24,12 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 STYLE = """
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem;
   color: #1a1a1a; background: #fff }
-pre { background: #f5f5f5; padding: .6rem; overflow-x: auto }
+[tabindex] { background: #f5f5f5; padding: 0 .6rem; overflow-x: auto }
+pre { margin: 0; padding: .6rem 0 }
 table { border-collapse: collapse } td, th { padding: 0 .5rem; text-align: right }
 .comment { border-left: 4px solid #3b5b92; padding-left: .8rem }
 """
-# Greys and colours of "friendly" are too pale to read on #f5f5f5.
-CODE = HtmlFormatter(style="bw", nowrap=False)
+CODE = HtmlFormatter(style="bw")
 
 
 class FeedbackPage(Exporter):
@@ -45,26 +45,28 @@ class FeedbackPage(Exporter):
         names = resources["nbgrader"]
         which = names["assignment"], names["student"], names["notebook"]
         outcome = load(place(Path(self.parent.coursedir.root) / RECORDS, *which))
+        outcome = outcome or Outcome(*which, reason="There is no record of this submission.")
         score = f"(Score: {names['score']} / {names['max_score']})"
-        return page(notebook, outcome or Outcome(*which), score), resources
+        return page(notebook, outcome, score), resources
 
 
 def page(notebook: NotebookNode, outcome: Outcome, score: str) -> str:
     """One self-contained HTML page; whatever a learner wrote is escaped."""
     title = escape(f"{outcome.notebook}: feedback")
-    parts = [f"<h1>{escape(outcome.notebook)} <small>{escape(score)}</small></h1>"]
+    shown = "(not graded)" if outcome.reason else score
+    parts = [f"<h1>{escape(outcome.notebook)} <small>{escape(shown)}</small></h1>"]
     if outcome.reason:
-        parts.append(f"<p><strong>Not graded.</strong> {escape(outcome.reason)}</p>")
+        parts.append(f"<p>{escape(outcome.reason)}</p>")
         parts.append("<p>This costs nothing: it is not a score of zero.</p>")
     if outcome.remarks:
         told = "".join(f"<li>{escape(plain_text(remark, 500))}</li>" for remark in outcome.remarks)
         parts.append(f"<h2>What to know about this run</h2><ul>{told}</ul>")
-    for cell in notebook.cells:
+    for cell in [] if outcome.reason else notebook.cells:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("solution"):
             parts.append(_answer(cell, mark))
         elif mark.get("grade") and (verdict := outcome.verdict(_exercise(mark))):
-            parts.append(as_html(verdict, 1))
+            parts.append(as_html(verdict, len(verdict.hints)))
     parts.append(f"<p>{escape(outcome.cage[:1].upper() + outcome.cage[1:])}.</p>")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -86,4 +88,4 @@ def _answer(cell: NotebookNode, mark: dict) -> str:
         shown = f"<pre>{escape(source)}</pre>"
     comment = mark.get("comment") or ""
     said = f"<p class='comment'>{escape(comment)}</p>" if comment else ""
-    return f"<h2>{escape(mark['grade_id'])}</h2>{shown}{said}"
+    return f"<h2>{escape(mark['grade_id'])}</h2><div tabindex='0'>{shown}</div>{said}"

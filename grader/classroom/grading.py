@@ -69,7 +69,8 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
 
 def report(verdict: Verdict) -> list[NotebookNode]:
     """The outputs of a check cell, made here: nothing of the kernel's is in them."""
-    content = {"text/plain": as_text(verdict, 1), "text/html": as_html(verdict, 1)}
+    hints = len(verdict.hints)
+    content = {"text/plain": as_text(verdict, hints), "text/html": as_html(verdict, hints)}
     shown = new_output("display_data", content, metadata={"verdict": verdict.to_json()})
     points = {"text/plain": repr(float(verdict.points))}
     return [shown, new_output("execute_result", points, execution_count=None)]
@@ -160,7 +161,7 @@ class _Run:
             return broken
         code = (cell.source for cell in self.cells if cell.cell_type == "code")
         names = {name for source in code for name in _DEFINED.findall(source)}
-        return f"there is no {exercise.name} in it.{did_you_mean(exercise.name, names)}"
+        return f"Nothing is called {exercise.name}.{did_you_mean(exercise.name, names)}"
 
 
 def _checks(notebook: NotebookNode) -> list[tuple[int, Exercise]]:
@@ -173,5 +174,5 @@ def _checks(notebook: NotebookNode) -> list[tuple[int, Exercise]]:
 
 
 def _nothing(exercise: Exercise, why: str) -> Verdict:
-    why = why[:1].upper() + why[1:].rstrip(".?")
-    return Verdict(exercise.name, 0.0, exercise.points, message=f"There is no result. {why}.")
+    why = why[:1].upper() + why[1:] + ("" if why.endswith((".", "?")) else ".")
+    return Verdict(exercise.name, 0.0, exercise.points, message=f"There is no result. {why}")

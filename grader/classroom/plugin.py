@@ -45,7 +45,7 @@ class CagedGrading(NotebookExporter):
         self.course = parent.coursedir = copy.copy(parent.coursedir)
         self.submitted, self.root = self.course.submitted_directory, Path(self.course.root)
         try:
-            parent.log.info("Submissions run %s", self.in_cage)
+            parent.log.info("Submissions are %s", self.in_cage)
         except NoCage as error:
             parent.log.error(str(error))
             raise NbGraderException(str(error)) from None

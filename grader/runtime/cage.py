@@ -77,7 +77,7 @@ class Cage:
         held = [name for name, holds in self.layers.items() if holds]
         missing = [name for name, holds in self.layers.items() if not holds]
         absent = f"; not here: {', '.join(missing)}" if missing else ""
-        return f"caged ({', '.join(held)}{absent})"
+        return f"run in a cage that held ({', '.join(held)}{absent})"
 
     def command(self, run: Path, files: Path | None, *what: str) -> list[str]:
         """The command that starts `inside/enter.py` in a cage of its own.
