@@ -20,12 +20,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 ROOT = Path(__file__).resolve().parents[1]
-SHORT = Limits(cell=2, memory=3 * 2**30)
+LIMITS = Limits(memory=3 * 2**30)
+HASTY = replace(LIMITS, cell=2)  # for what never ends
 
 
 @pytest.fixture(scope="module")
 def shut_in():
-    return cage("strict", secrets=(str(ROOT / "solutions"),), limits=SHORT)
+    return cage("strict", secrets=(str(ROOT / "solutions"),), limits=LIMITS)
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +162,7 @@ def test_a_fork_bomb_stops_at_the_limit(shut_in):
 
 
 def test_an_endless_loop_is_interrupted_and_the_next_cell_runs(shut_in):
-    with CagedKernel(shut_in) as kernel:
+    with CagedKernel(replace(shut_in, limits=HASTY)) as kernel:
         cell = new_code_cell("while True: pass")
         assert kernel.run(cell) == ""
         assert "Interrupted after 2 s" in str(cell.outputs)
@@ -182,7 +183,7 @@ ENDS = {
 @pytest.mark.parametrize(("code", "why"), ENDS.values(), ids=ENDS)
 def test_whatever_ends_a_kernel_is_said_and_leaves_nothing_behind(shut_in, code, why):
     before = set(os.listdir(tempfile.gettempdir()))
-    with CagedKernel(shut_in) as kernel:
+    with CagedKernel(replace(shut_in, limits=HASTY)) as kernel:
         processes = [kernel._process, *kernel._process.children(recursive=True)]
         assert why in kernel.run(new_code_cell(code))
     assert not psutil.wait_procs(processes, timeout=10)[1]
@@ -193,7 +194,7 @@ def test_whatever_ends_a_kernel_is_said_and_leaves_nothing_behind(shut_in, code,
 def test_memory_in_many_processes_is_counted_together(shut_in):
     child = "b = b'x' * 2**29; time.sleep(99)"
     code = f"import os, time\nfor _ in range(8):\n    if os.fork() == 0: {child}\ntime.sleep(99)"
-    with CagedKernel(replace(shut_in, limits=replace(SHORT, cell=60))) as kernel:
+    with CagedKernel(shut_in) as kernel:
         assert "more memory" in kernel.run(new_code_cell(code))
 
 
