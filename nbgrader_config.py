@@ -19,6 +19,10 @@ c.CourseDirectory.db_url = os.environ.get(
 # The folder that instructor and learners share; it must exist and be writable by all of them.
 c.Exchange.root = os.environ.get("COURSE_EXCHANGE", str(here / "exchange"))
 
+# Collecting follows no link. Learners, who collect nothing, are spared the import.
+if (here / c.CourseDirectory.source_directory).exists():
+    c.ExchangeFactory.collect = "grader.classroom.collect.CarefulCollect"
+
 # What a learner finds where the answer was; `check` knows an untouched stub by it.
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 c.ClearSolutions.text_stub = "*Your answer goes here.*"
