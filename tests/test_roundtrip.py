@@ -135,6 +135,7 @@ class Course:
                 "JUPYTER_CONFIG_DIR": home,
                 "JUPYTER_DATA_DIR": home,
                 "COURSE_EXCHANGE": str(self.exchange),
+                "COURSE_CAGE": "standard" if shutil.which("bwrap") else "none",
                 "COURSE_GRADEBOOK": self.gradebook_url,
             },
             stdout=subprocess.PIPE,
