@@ -120,16 +120,21 @@ def _read(value: Any, tensors: dict[str, Tensor]) -> Any:
 def is_plain(value: Any, depth: int = 4, longest: int = 400, most: int = 64) -> bool:
     """Whether a value is as small and as plain as what `plain` makes of a result."""
     if isinstance(value, str):
-        return len(value) <= longest
+        # half a character can be sent, but not be written into any file
+        return len(value) <= longest and value == value.encode("utf-8", "replace").decode()
     if isinstance(value, Other):
-        return isinstance(value.kind, str) and len(value.kind) <= longest
+        return isinstance(value.kind, str) and is_plain(value.kind, depth, longest, most)
     if isinstance(value, int):
         return abs(value) < 2**63
     if isinstance(value, tuple | list):
-        return depth > 0 and len(value) <= most and all(is_plain(v, depth - 1) for v in value)
+        return (
+            depth > 0
+            and len(value) <= most
+            and all(is_plain(item, depth - 1, longest, most) for item in value)
+        )
     if isinstance(value, dict):
-        words = all(isinstance(key, str) and len(key) <= longest for key in value)
-        return words and is_plain(tuple(value.values()), depth)
+        words = all(isinstance(key, str) and is_plain(key, depth, longest, most) for key in value)
+        return words and is_plain(tuple(value.values()), depth, longest, most)
     if isinstance(value, Tensor):
         return not value.is_complex() and math.prod(value.shape) <= MOST_BYTES
     return value is None or isinstance(value, float)

@@ -77,7 +77,8 @@ def test_a_record_with_other_fields_is_no_record(values):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("error", 5), ("output", [[[[[[1]]]]]]), ("output", "x" * 5_000), ("kept", 1),
+        ("error", 5), ("error", "half a character: \ud800"), ("shared", ("\udfff",)),
+        ("output", [[[[[[1]]]]]]), ("output", "x" * 5_000), ("kept", 1),
         ("gradients", ({"0": 3},)), ("gradients", {"0": None}), ("parameters", {"w": [1.5]}),
         ("operations", ("a", 1)), ("changed", None), ("again", 2**70),
     ],

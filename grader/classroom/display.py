@@ -36,6 +36,7 @@ def note(text: str) -> NotebookNode:
 def plain_text(text: object, most: int = MOST_TEXT) -> str:
     """At most so many characters, and nothing that steers a terminal."""
     words = _CONTROL.sub("", text if isinstance(text, str) else "")
+    words = words.encode("utf-8", "replace").decode()  # half a character fits into no file
     return words if len(words) <= most else f"{words[:most]}\n[cut: {len(words)} characters]\n"
 
 

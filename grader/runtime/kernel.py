@@ -1,5 +1,6 @@
 """A kernel in a cage, its cells and its end: everything it says is for display only."""
 
+import contextlib
 import json
 import math
 import os
@@ -9,6 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -29,6 +31,7 @@ from grader.runtime.view import DESK
 MOST_SAID = 200_000  # characters of one cell's outputs that are kept
 LONGEST_MESSAGE = 16 * 2**20
 MOST_FILES = 50
+LONGEST_FOLDER = 80  # characters; the path of a socket has at most 107
 PATIENCE = 5  # seconds that an interrupted cell has to stop
 KEPT = {"stream", "display_data", "execute_result", "error", "status", "clear_output"}
 
@@ -47,7 +50,7 @@ class CagedKernel:
 
     def __init__(self, cage: Cage, files: Path | None = None) -> None:
         self.cage, self.ended = cage, ""
-        self._folder = Path(tempfile.mkdtemp(prefix="kernel-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="kernel-", dir=_short_folder()))
         own(self._folder, cage)
         self.desk = Desk(self._folder / "desk")
         self._manager = _Manager(cage, self._folder, files)
@@ -141,12 +144,22 @@ class CagedKernel:
             pass
 
     def _memory(self) -> int:
+        """Bytes of all its processes; what forks share counts once, if it matters."""
+        resident = self._sum(lambda process: process.memory_info().rss)
+        if resident <= self.cage.limits.memory:
+            return resident
+        return self._sum(lambda process: process.memory_full_info().pss)
+
+    def _sum(self, memory: Callable[[psutil.Process], int]) -> int:
         total = 0
-        try:
+        with contextlib.suppress(psutil.NoSuchProcess):
             for process in (self._process, *self._process.children(recursive=True)):
-                total += process.memory_info().rss
-        except psutil.Error:
-            pass
+                try:
+                    total += memory(process)
+                except psutil.AccessDenied:
+                    total += process.memory_info().rss
+                except psutil.NoSuchProcess:  # one that ended meanwhile
+                    continue
         return total
 
     def _kill(self) -> None:
@@ -160,6 +173,12 @@ class CagedKernel:
         self._over.set()
         self.desk.shut()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _short_folder() -> str:
+    """The folder for temporary files, or /tmp where that leaves no room for a socket's name."""
+    usual = tempfile.gettempdir()
+    return usual if len(usual) < LONGEST_FOLDER else "/tmp"
 
 
 def _late(seconds: int) -> NotebookNode:
