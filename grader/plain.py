@@ -10,15 +10,11 @@ import numpy
 import torch
 from torch import Tensor
 
-from grader.wire import Other
+from grader.wire import DTYPES, Other
 
 LONGEST_TEXT = 300
 MOST_ITEMS = 64
 PACKAGE = os.path.dirname(__file__)
-PLAIN_DTYPES = {
-    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
-    torch.float16, torch.bfloat16, torch.float32, torch.float64,
-}  # fmt: skip
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -52,7 +48,7 @@ def _plain_tensor(value: Tensor) -> Tensor | Other:
         "quantized tensor": value.is_quantized,
         "sparse tensor": value.layout is not torch.strided,
         "complex tensor": value.is_complex(),
-        f"tensor of type {value.dtype}": value.dtype not in PLAIN_DTYPES,
+        f"tensor of type {value.dtype}": value.dtype not in DTYPES,
     }
     if kind := next((name for name, holds in kinds.items() if holds), ""):
         return Other(kind)

@@ -74,6 +74,10 @@ def _texts(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
 
 
+def _names(value: Any) -> bool:
+    return _texts(value) and all(item.isidentifier() and len(item) < 80 for item in value)
+
+
 def _gradients(value: Any) -> bool:
     return isinstance(value, tuple) and all(
         isinstance(each, dict) and all(isinstance(g, Tensor | None) for g in each.values())
@@ -105,7 +109,7 @@ _CALL = {
 }  # fmt: skip
 _OBSERVATION = {
     "calls": lambda value: isinstance(value, list),
-    "refused": _text, "reads": _texts, "seconds": lambda value: isinstance(value, float),
+    "refused": _text, "reads": _names, "seconds": lambda value: isinstance(value, float),
 }  # fmt: skip
 
 

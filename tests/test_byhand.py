@@ -28,6 +28,8 @@ CALLS = {
         "def rows(s): return share(s)",
         "def softmax(s):\n    return rows(s)",
     ],
+    "another name for it": ["share = torch.softmax", "def softmax(s): return share(s, -1)"],
+    "nothing but another name": ["softmax = torch.softmax"],
     "a method of a class": [
         "class Share:\n    def __call__(self, s): return s.softmax(-1)",
         "def softmax(s): return Share()(s)",
@@ -44,6 +46,22 @@ NO_CALLS = {
     "another exercise's answer": [
         "def softmax(s): return s.exp()",
         "def attention(x): return torch.softmax(x @ x.T, -1) @ x",
+    ],
+    "a local name that stands for something else elsewhere": [
+        "weights = torch.softmax(scores, -1)",
+        "def softmax(s):\n    weights = s.exp()\n    return weights / weights.sum(-1)",
+    ],
+    "an argument of such a name": [
+        "s = lambda x: torch.softmax(x, -1)",
+        "def softmax(s): return s.exp() / s.exp().sum(-1)",
+    ],
+    "a first try above": [
+        "def softmax(s): return torch.softmax(s, -1)",
+        "def softmax(s): return s.exp() / s.exp().sum(-1)",
+    ],
+    "two that call each other": [
+        "def half(s): return softmax(s / 2)",
+        "def softmax(s): return half(s) if s.dim() > 9 else s.exp()",
     ],
     "no definition": ["softmax"],
     "code that does not parse": ["def softmax(s: return torch.softmax(s"],

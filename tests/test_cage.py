@@ -59,6 +59,7 @@ ALLOWED = {
     "what a command prints": "found = !echo yes\nprint(found)",
     "magics": "%matplotlib inline\n%time print('yes')",
     "another language": "%%bash\necho yes",
+    "exit() and quit()": "exit()\nquit()\nprint('yes')",
     "a thread": "from threading import Thread; Thread(target=print).start(); print('yes')",
     "shared memory": "import torch; torch.ones(3).share_memory_(); print('yes')",
     "a display at the top level": "import pylab; pylab.plot([1]); pylab.show(); print('yes')",

@@ -1,59 +1,65 @@
 """A second witness for "written by hand": what the text of an answer calls by name.
 
 In the cage a recorder notes which operations of torch run, but a submission could rewrite it there.
-The text is read out here. Whoever hides a call from both has to say so twice in the source.
+The text is read out here. Whoever hides a call has to hide it from both.
 """
 
 import ast
-from collections.abc import Iterator
+from collections import defaultdict
 
 from nbformat import NotebookNode
 
 from grader.classroom.source import tree
 
+#: `share = lambda s: ...` and `share = torch.softmax` are functions too
+_STANDS_IN = (ast.Lambda, ast.Attribute)
+
 
 def named_operations(notebook: NotebookNode, name: str, forbidden: frozenset[str]) -> set[str]:
-    """The forbidden operations that the definition of `name` calls, itself or in its helpers.
+    """The forbidden operations that every definition of `name` calls, itself or in its helpers.
 
     `torch.softmax`, `F.softmax`, `scores.softmax` and imported names count; a function that the
-    learner calls softmax does not.
+    learner calls softmax does not, and neither does a first try with the library that stands above
+    or below an answer by hand.
     Example: `named_operations(notebook, "softmax", frozenset({"softmax"}))` -> {"softmax"}
     """
     cells = (cell.source for cell in notebook.cells if cell.cell_type == "code")
     modules = [module for source in cells if (module := tree(source))]
     definitions, imported = _definitions(modules), _imported(modules)
-    found: set[str] = set()
-    todo, seen = [name], set()
-    while todo:
-        here = todo.pop()
-        if here in seen:
-            continue
-        seen.add(here)
-        for definition in definitions.get(here, ()):
-            for node in ast.walk(definition):
-                if isinstance(node, ast.Attribute):
-                    found.add(node.attr)
-                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                    found |= {imported[node.id]} if node.id in imported else set()
-                    todo.append(node.id)
-    return {operation for operation in forbidden if operation.strip("_") in found}
+    called = [
+        _called(definition, definitions, imported, {name}) for definition in definitions[name]
+    ]
+    in_all = set.intersection(*called) if called else set()
+    return {operation for operation in forbidden if operation.strip("_") in in_all}
 
 
-def _definitions(modules: list[ast.Module]) -> dict[str, list[ast.AST]]:
-    """Every top-level function, class and assignment by the names it gives."""
-    found: dict[str, list[ast.AST]] = {}
-    for module in modules:
-        for statement in module.body:
-            for name in _given(statement):
-                found.setdefault(name, []).append(statement)
+def _called(
+    definition: ast.AST, definitions: dict[str, list[ast.AST]], imported: dict[str, str], seen: set
+) -> set[str]:
+    """The names of attributes, and of what was imported, in a definition and in its helpers."""
+    nodes = list(ast.walk(definition))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    found = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    for used in {node.id for node in names} - own - seen:
+        found |= {imported[used]} if used in imported else set()
+        for helper in definitions[used]:
+            found |= _called(helper, definitions, imported, seen | {used})
     return found
 
 
-def _given(statement: ast.stmt) -> Iterator[str]:
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        yield statement.name
-    elif isinstance(statement, ast.Assign):
-        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+def _definitions(modules: list[ast.Module]) -> dict[str, list[ast.AST]]:
+    """Every top-level function and class, and what stands in for one, by name."""
+    found: dict[str, list[ast.AST]] = defaultdict(list)
+    for module in modules:
+        for statement in module.body:
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                found[statement.name].append(statement)
+            elif isinstance(statement, ast.Assign) and isinstance(statement.value, _STANDS_IN):
+                for target in statement.targets:
+                    found[getattr(target, "id", "")].append(statement.value)
+    return found
 
 
 def _imported(modules: list[ast.Module]) -> dict[str, str]:

@@ -12,7 +12,8 @@ MOST_OUTPUTS = 100
 MOST_PICTURE = 4_000_000  # characters in base64
 _PNG = b"\x89PNG\r\n\x1a\n"
 _COLOURS, _TITLES = r"\x1b\[[0-9;]*[A-Za-z]", r"\x1b\][^\x07\x1b]*(\x07|\x1b\\)"
-_CONTROL = re.compile(rf"{_COLOURS}|{_TITLES}|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_TURNS = "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # of the direction of writing
+_CONTROL = re.compile(rf"{_COLOURS}|{_TITLES}|[\x00-\x08\x0b-\x1f\x7f-\x9f{_TURNS}]")
 
 
 def harmless(outputs: list[NotebookNode]) -> list[NotebookNode]:

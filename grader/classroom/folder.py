@@ -13,7 +13,8 @@ from nbformat import NotebookNode
 from grader.classroom.reading import NotReadable, notebook_of
 
 MOST_BYTES = 50_000_000  # of one file; of all files together twice as much
-MOST_ENTRIES = 1000
+MOST_ENTRIES = 1000  # that are looked at
+MOST_NAMES = 100_000  # that are read, to find notebooks among them
 MOST_LEVELS = 3
 MOST_SHOWN = 60  # characters of a file's name
 _ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")
@@ -91,9 +92,10 @@ def _names(folder: int, found: Found) -> list[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
             found.entries += 1
-            if found.entries > MOST_ENTRIES:
+            if found.entries > MOST_NAMES:
                 break
-            names.append(entry.name)
+            if found.entries <= MOST_ENTRIES or entry.name.lower().endswith(_ENDINGS):
+                names.append(entry.name)
     return sorted(name for name in names if not name.startswith("."))
 
 

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
 from grader.classroom.byhand import named_operations
-from grader.classroom.display import harmless, harmless_text, note
+from grader.classroom.display import harmless, harmless_text, note, plain_text
 from grader.classroom.restore import OWN
 from grader.exercise import Exercise
 from grader.exercises import did_you_mean, find
@@ -23,7 +23,7 @@ from grader.runtime.cage import Cage
 from grader.runtime.kernel import CagedKernel
 from grader.verdict import Verdict
 
-MOST_KERNELS = 4  # a cell that takes its kernel down is left out of the next run
+MOST_KERNELS = 8  # a cell that takes its kernel down is left out of the next run
 _CHECK = '__import__("grader").check'
 _DECIMALS = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?")
 _ERRORS = ("error", "second_error", "gradient_error")
@@ -53,7 +53,7 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
         stopped_at = run.once(left_out)
         if stopped_at is None or time.monotonic() > end:
             break
-        left_out.add(stopped_at)
+        left_out |= {stopped_at, *run.demos}
     for cell in done.notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = harmless(cell.outputs)
@@ -61,7 +61,8 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
             cell.source = harmless_text(cell.source)
     for index, exercise in run.checks.items():
         verdict = done.verdicts.setdefault(exercise.name, _nothing(exercise, run.last_words))
-        verdict = replace(verdict, cage="" if cage.official else str(cage))
+        warning = "" if cage.official else str(cage)
+        verdict = replace(verdict, message=plain_text(verdict.message), cage=warning)
         done.verdicts[exercise.name] = verdict
         done.notebook.cells[index].outputs = report(verdict)
     return done
@@ -83,6 +84,8 @@ class _Run:
         self.done, self.cage, self.files = done, cage, files
         self.cells = done.notebook.cells
         self.checks = dict(_checks(done.notebook))
+        # cells that only show what an answer does: the answer may be what takes the kernel down
+        self.demos = {i for i, cell in enumerate(self.cells) if "with after(" in cell.source}
         self.last_words = "The run ended before its check."
 
     def once(self, left_out: set[int]) -> int | None:
@@ -108,7 +111,7 @@ class _Run:
     def _tell_of_the_end(self, why: str, index: int) -> None:
         name = self.checks[index].name if index in self.checks else ""
         which = f"the check of {name}" if name else f"cell {self.cells[index].get('id', index)}"
-        self.done.remarks.append(f"In {which}, {why}. The rest was run without it.")
+        self.done.remarks.append(f"In {which}, {why}; the rest was run without it.")
         self.cells[index].outputs.append(note(f"Stopped: {why}."))
 
     def _judge(self, kernel: CagedKernel, index: int, remark: str) -> None:

@@ -104,7 +104,7 @@ class CagedKernel:
         try:
             self._client.execute_cell(cell, 0)
         except DeadKernelError:
-            self.ended = self.ended or "the kernel died: was it told to exit?"
+            self.ended = self.ended or "the kernel died"
         except Exception as error:  # the messages of the kernel are the student's to write
             self.ended = self.ended or f"its kernel sent what is no message: {type(error).__name__}"
             self._kill()
