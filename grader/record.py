@@ -92,6 +92,10 @@ def _parameters(value: Any) -> bool:
     )
 
 
+def _by_position(value: Any) -> bool:
+    return isinstance(value, dict) and all(key.isdecimal() and len(key) < 3 for key in value)
+
+
 def _text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -104,7 +108,7 @@ def _truth(value: Any) -> bool:
 _CALL = {
     "output": is_plain, "again": is_plain, "reloaded": is_plain, "error": _text, "where": _text,
     "second_error": _text, "kept": _truth, "gradient_error": _text, "gradients": _gradients,
-    "changed": lambda value: isinstance(value, dict), "parameters": _parameters,
+    "changed": _by_position, "parameters": _parameters,
     "shared": _texts, "constants": _truth, "operations": _texts,
 }  # fmt: skip
 _OBSERVATION = {

@@ -80,7 +80,7 @@ def test_a_record_with_other_fields_is_no_record(values):
         ("error", 5), ("error", "half a character: \ud800"), ("shared", ("\udfff",)),
         ("output", [[[[[[1]]]]]]), ("output", "x" * 5_000), ("kept", 1),
         ("gradients", ({"0": 3},)), ("gradients", {"0": None}), ("parameters", {"w": [1.5]}),
-        ("operations", ("a", 1)), ("changed", None), ("again", 2**70),
+        ("operations", ("a", 1)), ("changed", None), ("changed", {"<b>": 1}), ("again", 2**70),
     ],
 )  # fmt: skip
 def test_every_field_of_a_call_is_looked_at(name, value):

@@ -99,6 +99,8 @@ class _Run:
                 else:
                     cell.outputs = []
                     kernel.run(cell)
+                    if _out_of_memory(cell):  # what it filled would be missing for the rest
+                        kernel.ended = "there was not enough memory"
                 if kernel.ended:
                     self._tell_of_the_end(kernel.ended, index)
                     return index
@@ -165,6 +167,10 @@ class _Run:
         code = (cell.source for cell in self.cells if cell.cell_type == "code")
         names = {name for source in code for name in _DEFINED.findall(source)}
         return f"Nothing is called {exercise.name}.{did_you_mean(exercise.name, names)}"
+
+
+def _out_of_memory(cell: NotebookNode) -> bool:
+    return "MemoryError" in error_of(cell) or "can't allocate memory" in error_of(cell)
 
 
 def _checks(notebook: NotebookNode) -> list[tuple[int, Exercise]]:

@@ -27,6 +27,8 @@ from grader.classroom.submission import grade, stage
 from grader.runtime.cage import LEVELS, Cage, Limits, NoCage, cage
 
 RESTORED = "restored"
+#: nbgrader looks for folders by patterns, and writes their names into tables and logs
+NAME = re.compile(r"[^\x00-\x1f\x7f*?\[\]/.][^\x00-\x1f\x7f*?\[\]/]*")
 
 
 class CagedGrading(NotebookExporter):
@@ -78,8 +80,11 @@ class CagedGrading(NotebookExporter):
 
     def _submissions(self) -> list[Path]:
         excluded = set(self.course.student_id_exclude.split(","))
-        found = sorted(Path(path) for path in glob.glob(self._wanted()))
-        return [path for path in found if self._names(path)[0] not in excluded]
+        found = [Path(path) for path in sorted(glob.glob(self._wanted()))]
+        odd = [path for path in found if not NAME.fullmatch(self._names(path)[0])]
+        for path in odd:
+            self.log.error("No name for a student, not graded, please rename it: %r", str(path))
+        return [p for p in found if p not in odd and self._names(p)[0] not in excluded]
 
     def _wanted(self) -> str:
         """The folders of this run, as nbgrader finds them."""
@@ -91,7 +96,7 @@ class CagedGrading(NotebookExporter):
         pattern = self.course.format_path(
             self.submitted, "(?P<student>.*)", "(?P<lesson>.*)", escape=True
         )
-        return re.match(pattern, str(folder)).group("student", "lesson")
+        return re.match(pattern, str(folder), re.DOTALL).group("student", "lesson")
 
     def _stage(self, folder: Path) -> None:
         student, lesson = self._names(folder)

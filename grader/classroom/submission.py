@@ -46,8 +46,8 @@ def stage(folder: Path, released: Path, target: Path) -> None:
         found, trouble = _patiently(lambda path=path: take_in(folder, path))
         taken = found or Taken(nbformat.read(path, as_version=4), refused=trouble)
         taken.notebook.metadata["intake"] = {
-            "folder": str(folder), "remarks": list(taken.remarks), "refused": taken.refused,
-            "ours": bool(trouble),
+            "folder": str(taken.place or folder), "remarks": list(taken.remarks),
+            "refused": taken.refused, "ours": bool(trouble),
         }  # fmt: skip
         nbformat.write(taken.notebook, target / path.name)
 

@@ -17,8 +17,8 @@ exercise = Exercise(
     points=3,
     signature="softmax(scores) -> weights, the same shape",
     forbidden=frozenset(
-        ("softmax", "_softmax", "_safe_softmax", "log_softmax", "_log_softmax", "special_softmax")
-        + ("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math")
+        "softmax _softmax _safe_softmax _masked_softmax log_softmax _log_softmax special_softmax "
+        "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_attention_math".split()
     ),
     laws=(
         rows_add_up_to_1(lambda weights: weights),
