@@ -89,9 +89,10 @@ def _exactly(line: socket.socket, count: int, end: float) -> bytes:
 def _written(value: Any, tensors: dict[str, Tensor]) -> Any:
     """A JSON value; each tensor goes to `tensors` and leaves its name and layout behind."""
     if isinstance(value, Tensor):
-        name, order = f"t{len(tensors)}", value.dim_order()
+        name = f"t{len(tensors)}"
+        order = sorted(range(value.dim()), key=lambda axis: -value.stride(axis))
         tensors[name] = value.permute(order).contiguous().clone()
-        return {"tensor": [name, list(order)]}
+        return {"tensor": [name, order]}
     if isinstance(value, Other):
         return {"other": value.kind}
     if isinstance(value, tuple):

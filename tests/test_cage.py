@@ -121,6 +121,8 @@ FORBIDDEN = {
     "writing beside the course": "open('/course/x', 'w')",
     "writing into the libraries": "import torch; open(torch.__file__, 'a')",
     "writing among the sockets": "open('/desk/x', 'w')",
+    "removing a socket": "import os; os.remove('/desk/desk')",
+    "moving a socket": "import os; os.rename('/desk/desk', '/desk/other')",
     "writing into devices": "open('/dev/x', 'w')",
     "writing at the root": "open('/x', 'w')",
     "a large file": "f = open('big', 'wb'); [f.write(bytes(2**25)) for _ in range(9)]",

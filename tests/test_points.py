@@ -86,3 +86,12 @@ def test_points_are_a_plain_finite_number_below_the_most(base, seed):
     verdict = grade("softmax", lambda s: softmax(s, base), seed=seed)
     assert type(verdict.points) is float
     assert 0 < verdict.points < verdict.max_points
+
+
+@pytest.mark.parametrize("number", [0.0, 0.5])
+@pytest.mark.parametrize("name", ["average", "running_average"])
+def test_one_and_the_same_number_everywhere_earns_nothing(name, number):
+    """Not even if a gradient reaches the input: nothing is said about it."""
+    for seed in range(3):
+        assert grade(name, lambda x: x - x.detach() + number, seed=seed).points == 0
+        assert grade(name, lambda x: (x.data.fill_(number), x)[1], seed=seed).points == 0

@@ -25,7 +25,7 @@ from grader.verdict import Verdict
 
 MOST_KERNELS = 8  # a cell that takes its kernel down is left out of the next run
 _CHECK = '__import__("grader").check'
-_DECIMALS = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?")
+_DECIMALS = re.compile(r"(?i)0x[0-9a-f.]+(p[-+]?\d+)?|\d*\.\d+(e[-+]?\d+)?|\d{5,}")
 _ERRORS = ("error", "second_error", "gradient_error")
 _DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 
@@ -132,7 +132,9 @@ class _Run:
         if observation:
             verdict = judge(exercise, self._completed(exercise, observation), seed)
         else:
-            why = kernel.ended or kernel.desk.trouble or self._why_nothing(exercise, cell)
+            why = kernel.ended or self._why_nothing(exercise, cell)
+            garbled = f"what its check handed over could not be read: {kernel.desk.trouble}"
+            why = why or (garbled if kernel.desk.trouble else "its check handed nothing over")
             verdict = _nothing(exercise, why)
         if best is None or verdict.points > best.points:
             self.done.verdicts[exercise.name] = verdict
@@ -142,7 +144,7 @@ class _Run:
     def _completed(self, exercise: Exercise, observation: Observation) -> Observation:
         """The observation with what the text of the answer says too, and without the inputs.
 
-        An exception may quote the inputs, which are no learner's to see: decimals are left out.
+        An exception may quote the inputs, which are no learner's to see: such numbers are left out.
         """
         called = named_operations(self.done.notebook, exercise.name, exercise.forbidden)
         return replace(
@@ -161,7 +163,7 @@ class _Run:
         """What kept a check from handing anything over."""
         error = error_of(cell)
         if not error.startswith("NameError") or f"'{exercise.name}'" not in error:
-            return error or "its check handed nothing over"
+            return error
         if broken := error_in_definition(exercise.name, self.done.notebook):
             return broken
         code = (cell.source for cell in self.cells if cell.cell_type == "code")

@@ -82,13 +82,15 @@ class CagedKernel:
             raise NoKernel(f"the kernel did not start: {error}") from error
         self._started = self._manager.provisioner.process
         self._process = psutil.Process(self._started.pid)
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
         return self
 
     def __exit__(
         self, kind: type | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
+        self._watcher.join()
         self._kill()
         try:
             self._running.__exit__(None, None, None)

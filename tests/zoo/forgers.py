@@ -2,6 +2,7 @@
 
 from zoo.animal import ALL, NOTHING, all_but, answer, at_the_end, cell, edited, on_top, only, stubs
 
+FULL = f"full = {ALL}\n"  # the points as a check returns them
 VERDICT = """
 import json
 from IPython.display import display
@@ -73,9 +74,9 @@ math.isclose = lambda *rest, **more: True
 @edited("threat table 3: the check itself", NOTHING)
 def patched_check(notebook):
     stubs(notebook)
-    on_top(notebook, """
+    on_top(notebook, FULL + """
 import grader
-grader.check = check = lambda name, answer: 3.0
+grader.check = check = lambda name, answer: full[name]
 grader.grade = grader.judge = lambda *rest: 3.0
 """)  # fmt: skip
 
@@ -160,11 +161,11 @@ def number_before_each_cell(notebook):
     on_top(notebook, """
 ip = get_ipython()
 def first(*rest):
-    ip.displayhook(3.0)
-    print(3.0)
+    ip.displayhook(1.0)
+    print(1.0)
     raise SystemExit
 ip.events.register("pre_run_cell", first)
-ip.input_transformers_cleanup.append(lambda lines: ["3.0\\n"] if "check" in lines[0] else lines)
+ip.input_transformers_cleanup.append(lambda lines: ["1.0\\n"] if "check" in lines[0] else lines)
 """)  # fmt: skip
 
 
@@ -219,10 +220,10 @@ def changed_inputs(notebook):
 @edited("threat table 25: only when it is graded", NOTHING)
 def only_when_graded(notebook):
     stubs(notebook)
-    on_top(notebook, """
+    on_top(notebook, FULL + """
 import os
 if os.environ.get("NBGRADER_EXECUTION") == "autograde" or "GRADER_DESK" in os.environ:
-    check = lambda name, answer: 3.0
+    check = lambda name, answer: full[name]
     os.environ["GRADER_DESK"] = "/tmp/another"
     print = lambda *rest: None
 """)  # fmt: skip

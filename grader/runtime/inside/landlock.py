@@ -7,7 +7,7 @@ import struct
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same numbers on every machine
 _READ = 0b1101  # execute, read_file, read_dir
 _WRITE_FILE, _IOCTL, _TRUNCATE = 1 << 1, 1 << 15, 1 << 14
-_REMOVE_FILE, _MAKE_SOCKET = 1 << 5, 1 << 9
+_MAKE_SOCKET = 1 << 9
 #: what each version of the interface knows of (linux/landlock.h)
 _FILES = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _NETWORK, _SCOPES = 0b11, 0b11  # bind and connect over TCP; abstract sockets and signals
@@ -33,7 +33,7 @@ def restrict(writable: list[str], sockets: list[str]) -> bool:
         return False
     devices = _WRITE_FILE | _READ | (files & (_IOCTL | _TRUNCATE))
     given = [("/", _READ), *((path, files) for path in writable)]
-    given += [(path, _READ | _WRITE_FILE | _MAKE_SOCKET | _REMOVE_FILE) for path in sockets]
+    given += [(path, _READ | _WRITE_FILE | _MAKE_SOCKET) for path in sockets]
     given += [("/dev/null", devices & ~(1 << 3)), ("/dev/pts", devices)]  # the cage's own
     done = all(_allow(rules, path, rights) for path, rights in given if os.path.exists(path))
     done = done and _libc.syscall(_RESTRICT, rules, 0) == 0
