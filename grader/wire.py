@@ -12,7 +12,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-MOST_BYTES = 64 * 2**20
+MOST_BYTES = 16 * 2**20
+MOST_TEXT = 2 * 2**20  # of JSON in a frame
+MOST_AXES = 16
 SECONDS = 60.0  # for one frame, from its first byte to its last
 DTYPES = {
     torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
@@ -47,9 +49,13 @@ def unpack(data: bytes) -> Any:
     """What `pack` was given; raises Garbled for any other bytes."""
     try:
         (length,) = _LENGTH.unpack_from(data)
+        if length > MOST_TEXT:
+            raise Garbled(f"a text of {length} bytes, more than {MOST_TEXT}")
         rest = memoryview(data)[_LENGTH.size :]
         plain, tensors = json.loads(bytes(rest[:length])), load(bytes(rest[length:]))
         return _read(plain, tensors)
+    except Garbled:
+        raise
     except (
         struct.error, SafetensorError, ValueError, TypeError, KeyError, AttributeError,
         RecursionError, RuntimeError,
@@ -112,6 +118,8 @@ def _read(value: Any, tensors: dict[str, Tensor]) -> Any:
     ((kind, held),) = value.items()
     if kind == "tensor":
         name, order = held
+        if len(order) > MOST_AXES:
+            raise Garbled(f"a tensor of {len(order)} axes")
         return tensors[name].permute([order.index(axis) for axis in range(len(order))])
     if kind == "other":
         return Other(held)
@@ -141,5 +149,5 @@ def is_plain(value: Any, depth: int = 4, longest: int = 400, most: int = 64) -> 
         words = all(isinstance(key, str) and is_plain(key, depth, longest, most) for key in value)
         return words and is_plain(tuple(value.values()), depth, longest, most)
     if isinstance(value, Tensor):
-        return value.dtype in DTYPES and value.dim() <= 16
+        return value.dtype in DTYPES and value.dim() <= MOST_AXES
     return value is None or isinstance(value, float)

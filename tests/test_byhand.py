@@ -82,6 +82,22 @@ def test_what_is_no_call_of_the_answer_is_not_taken_for_one(cells):
     assert not named_operations(notebook(cells), "softmax", FORBIDDEN)
 
 
+def test_only_the_definition_in_its_own_cell_counts_where_there_is_one():
+    first = new_code_cell("def softmax(s): return s.exp()")
+    answer = new_code_cell("def softmax(s): return torch.softmax(s, -1)", id="softmax")
+    assert named_operations(new_notebook(cells=[first, answer]), "softmax", FORBIDDEN)
+
+
+def test_functions_that_all_call_each_other_take_no_time_and_no_depth():
+    many = range(300)
+    calls = "; ".join(f"f{i}()" for i in many)
+    cells = [f"def f{i}(): {calls}" for i in many] + ["def softmax(s): return f0()"]
+    assert not named_operations(notebook(cells), "softmax", FORBIDDEN)
+    chain = [f"def f{i}(): return f{i + 1}()" for i in range(3000)]
+    chain += ["def f3000(): return s.softmax(-1)", "def softmax(s): return f0()"]
+    assert named_operations(notebook(chain), "softmax", FORBIDDEN)
+
+
 def test_the_solved_lessons_call_nothing_that_is_forbidden():
     for path in glob.glob("solutions/*/*.ipynb"):
         solved = nbformat.read(path, as_version=4)

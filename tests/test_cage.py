@@ -130,6 +130,8 @@ FORBIDDEN = {
     "more files than its limit": "files = [open('/dev/null') for _ in range(2000)]",
     "more memory than its limit": "b = bytearray(2**33)",
     "new namespaces": "import os, ctypes; 1 / (ctypes.CDLL(None).unshare(0x10000000) + 1)",
+    "memory without a process": "import os; os.memfd_create('x')",
+    "shared segments": "import ctypes; 1 / (ctypes.CDLL(None).shmget(0, 2**20, 0o1600) + 1)",
     "tracing": "import ctypes; 1 / (ctypes.CDLL(None).ptrace(0, 0, 0, 0) + 1)",
     "mounting": "import ctypes; 1 / (ctypes.CDLL(None).mount(b'x', b'/tmp', b'tmpfs', 0, 0) + 1)",
     "another user": "import os; os.setuid(0)",

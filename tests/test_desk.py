@@ -88,10 +88,11 @@ def test_inputs_arrive_as_they_are():
 
 
 def test_nothing_is_handed_out_while_no_check_is_open(desk):
-    assert ask(desk, {"exercise": "mix"}) is None
-    desk.open("mix", drawn(find("mix"), SEED))
-    desk.close()
-    assert ask(desk, {"exercise": "mix"}) is None
+    for _ in range(2):  # before the first check, and after it
+        with pytest.raises((ValueError, OSError)):
+            ask(desk, {"exercise": "mix"})
+        desk.open("mix", drawn(find("mix"), SEED))
+        desk.close()
 
 
 @pytest.mark.parametrize("request_", [{"exercise": "average"}, {}, 5, None, ["exercise"]])
@@ -116,8 +117,8 @@ def test_an_observation_of_an_earlier_check_does_not_count(desk):
         right = observe(mix.right, read_questions(receive(line), None))
         desk.close()
         desk.open("mix", drawn(mix, SEED + 1))
-        send(line, {"observation": right.to_plain()})
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, OSError):
+            send(line, {"observation": right.to_plain()})
             receive(line)
     assert desk.close() is None
 
@@ -160,6 +161,12 @@ SILLY = {
     "shapes that do not fit": {"box": 0, "args": (torch.ones(2, 3), *[torch.ones(2, 4)] * 2)},
     "whole numbers": {"box": 0, "args": (torch.ones(2, 3, dtype=torch.int64),) * 3},
     "too many pairs": {"box": 0, "args": (torch.ones(3_000, 1),) * 3},
+    "many rows without features": {"box": 0, "args": (torch.ones(9_000, 0),) * 3},
+    "a batch of values alone": {
+        "box": 0,
+        "args": (torch.ones(2**15, 1), torch.ones(1, 1), torch.ones(400, 1, 1)),
+    },
+    "many axes": {"box": 0, "args": (torch.ones([1] * 8),) * 3},
     "no arguments": {"box": 0},
 }  # fmt: skip
 
@@ -172,6 +179,26 @@ def test_a_box_makes_nothing_of_silly_input_and_does_not_say_why(desk, request_)
         receive(line)
         send(line, request_)
         assert receive(line) is None
+
+
+def test_nothing_is_read_from_a_line_while_no_check_is_open(desk):
+    with line_to(desk) as line:
+        assert line.recv(1) == b""  # hung up
+
+
+def test_a_long_first_request_is_not_read(desk):
+    desk.open("mix", drawn(find("mix"), SEED))
+    with pytest.raises((ValueError, OSError)):
+        ask(desk, {"exercise": "x" * 5_000})
+
+
+def test_a_line_that_stays_is_hung_up_when_its_check_is_over(desk):
+    desk.open("mix", drawn(find("mix"), SEED))
+    with line_to(desk) as line:
+        send(line, {"exercise": "mix"})
+        receive(line)
+        desk.close()
+        assert line.recv(1) == b""
 
 
 def test_a_box_is_what_it_is_in_one_process(desk):

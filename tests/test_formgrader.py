@@ -80,7 +80,9 @@ def formgrader(tmp_path_factory):
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
             cell.source += f"\n# {SCRIPT}"
-    notebook.cells.append(new_markdown_cell(SCRIPT))
+    notebook.cells.append(
+        new_markdown_cell(f"{SCRIPT}\n~~~\n[x](javascript:alert(1)) ![](http://x/b.png)")
+    )
     notebook.cells.append(new_code_cell(f"from IPython.display import HTML\nHTML({SCRIPT!r})"))
     nbformat.write(notebook, hostile / "averaging.ipynb")
     broken = folder / "submitted" / "cyd" / LESSON
@@ -123,6 +125,7 @@ def test_what_a_learner_wrote_does_not_run_in_the_browser_of_whoever_grades(form
     assert "<script>alert" not in page
     assert "<img src=x" not in page
     assert not re.search(r"<img[^>]*onerror", page)
+    assert not re.search(r"""(href|src)=["']?(javascript:|http://x)""", page)
 
 
 def test_feedback_is_made_by_the_button_too(formgrader):

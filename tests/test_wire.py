@@ -1,10 +1,12 @@
 """What goes over the wire arrives as it was, and what is no message is refused as such."""
 
+import json
 import random
 import socket
 
 import pytest
 import torch
+from safetensors.torch import save
 
 from grader.observe import observe
 from grader.probes import Probe, strided
@@ -107,6 +109,13 @@ def test_a_frame_over_the_limit_is_not_read():
     send(theirs, "x" * 100)
     with pytest.raises(Garbled, match="more than 10"):
         receive(ours, most=10)
+
+
+def test_a_long_order_of_axes_and_a_long_text_are_refused_before_they_are_worked_through():
+    for value in ({"tensor": ["t0", list(range(100_000))]}, [[]] * 1_500_000):
+        text = json.dumps(value).encode()
+        with pytest.raises(Garbled, match="axes|more than"):
+            unpack(len(text).to_bytes(8, "little") + text + save({}))
 
 
 def test_whoever_stops_in_the_middle_of_a_frame_is_not_waited_for():

@@ -16,36 +16,38 @@ _STANDS_IN = (ast.Lambda, ast.Attribute)
 
 
 def named_operations(notebook: NotebookNode, name: str, forbidden: frozenset[str]) -> set[str]:
-    """The forbidden operations that every definition of `name` calls, itself or in its helpers.
+    """The forbidden operations that the definition of `name` calls, itself or in its helpers.
 
-    `torch.softmax`, `F.softmax`, `scores.softmax` and imported names count; a function that the
-    learner calls softmax does not, and neither does a first try with the library that stands above
-    or below an answer by hand.
+    The definition is the one in the cell that the lesson has for it; where that holds none, every
+    definition elsewhere must call them. `torch.softmax`, `F.softmax`, `scores.softmax` and imported
+    names count; a function that the learner calls softmax does not.
     Example: `named_operations(notebook, "softmax", frozenset({"softmax"}))` -> {"softmax"}
     """
-    cells = (cell.source for cell in notebook.cells if cell.cell_type == "code")
-    modules = [module for source in cells if (module := tree(source))]
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"] if forbidden else []
+    modules = [module for cell in cells if (module := tree(cell.source))]
+    at_home = [tree(cell.source) for cell in cells if cell.get("id") == name and tree(cell.source)]
     definitions, imported = _definitions(modules), _imported(modules)
-    called = [
-        _called(definition, definitions, imported, {name}) for definition in definitions[name]
-    ]
+    candidates = _definitions(at_home)[name] or definitions[name]
+    called = [_called(each, {name}, definitions, imported) for each in candidates]
     in_all = set.intersection(*called) if called else set()
     return {operation for operation in forbidden if operation.strip("_") in in_all}
 
 
 def _called(
-    definition: ast.AST, definitions: dict[str, list[ast.AST]], imported: dict[str, str], seen: set
+    definition: ast.AST, seen: set[str], definitions: dict[str, list], imported: dict[str, str]
 ) -> set[str]:
     """The names of attributes, and of what was imported, in a definition and in its helpers."""
-    nodes = list(ast.walk(definition))
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    found = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    for used in {node.id for node in names} - own - seen:
-        found |= {imported[used]} if used in imported else set()
-        for helper in definitions[used]:
-            found |= _called(helper, definitions, imported, seen | {used})
+    found, todo = set(), [definition]
+    while todo:
+        nodes = list(ast.walk(todo.pop()))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+        own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        used = {node.id for node in names} - own - seen
+        seen = seen | used
+        found |= {imported[name] for name in used if name in imported}
+        todo += [helper for name in used for helper in definitions[name]]
     return found
 
 

@@ -25,8 +25,10 @@ def harmless(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def harmless_text(source: str) -> str:
-    """Markdown or raw text whose HTML is shown and not obeyed: `"<b>"` -> "&lt;b>"."""
-    return source.replace("<", "&lt;")
+    """Markdown or raw text that is shown as it was typed: no HTML, no link, no picture of it."""
+    longest = max((len(run) for run in re.findall("~+", source)), default=0)
+    fence = "~" * (longest + 3)
+    return f"{fence}text\n{plain_text(source)}\n{fence}"
 
 
 def note(text: str) -> NotebookNode:
@@ -65,6 +67,6 @@ def _is_picture(text: object) -> bool:
     if not isinstance(text, str) or len(text) > MOST_PICTURE:
         return False
     try:
-        return base64.b64decode(text, validate=False).startswith(_PNG)
+        return base64.b64decode(text.replace("\n", ""), validate=True).startswith(_PNG)
     except (binascii.Error, ValueError):
         return False

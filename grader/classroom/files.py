@@ -17,9 +17,9 @@ def copy_beside(source: Path, target: Path, but: tuple[str, ...] = ()) -> None:
     """
     room = MOST_BYTES
     for number, path in enumerate(_files(source, MOST_FOLDERS)):
-        wanted = path.suffix != ".ipynb" and path.name not in but
+        wanted = number < MOST_FILES and path.suffix != ".ipynb" and path.name not in but
         content = read_regular(path, room) if wanted else None
-        if number >= MOST_FILES or content is None:
+        if content is None:
             continue
         room -= len(content)
         copy = target / path.relative_to(source)

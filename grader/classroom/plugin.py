@@ -10,6 +10,9 @@ import copy
 import glob
 import re
 import shutil
+import signal
+import sys
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +31,7 @@ from grader.runtime.cage import LEVELS, Cage, Limits, NoCage, cage
 
 RESTORED = "restored"
 #: nbgrader looks for folders by patterns, and writes their names into tables and logs
-NAME = re.compile(r"[^\x00-\x1f\x7f*?\[\]/.][^\x00-\x1f\x7f*?\[\]/]*")
+ODD = re.compile(r"[\x00-\x1f\x7f*?\[\]]")
 
 
 class CagedGrading(NotebookExporter):
@@ -45,6 +48,7 @@ class CagedGrading(NotebookExporter):
         super().__init__(config=config, parent=parent, **kwargs)
         # A copy: formgrader goes on to use the original.
         self.course = parent.coursedir = copy.copy(parent.coursedir)
+        _end_in_order()
         self.submitted, self.root = self.course.submitted_directory, Path(self.course.root)
         try:
             parent.log.info("Submissions are %s", self.in_cage)
@@ -81,10 +85,7 @@ class CagedGrading(NotebookExporter):
     def _submissions(self) -> list[Path]:
         excluded = set(self.course.student_id_exclude.split(","))
         found = [Path(path) for path in sorted(glob.glob(self._wanted()))]
-        odd = [path for path in found if not NAME.fullmatch(self._names(path)[0])]
-        for path in odd:
-            self.log.error("No name for a student, not graded, please rename it: %r", str(path))
-        return [p for p in found if p not in odd and self._names(p)[0] not in excluded]
+        return [path for path in found if self._names(path)[0] not in excluded]
 
     def _wanted(self) -> str:
         """The folders of this run, as nbgrader finds them."""
@@ -100,9 +101,19 @@ class CagedGrading(NotebookExporter):
 
     def _stage(self, folder: Path) -> None:
         student, lesson = self._names(folder)
+        if ODD.search(student):
+            student = ODD.sub(lambda odd: f"%{ord(odd[0]):02X}", student)
+            self.log.warning("Graded under the name %s: %r", student, str(folder))
         released = self.course.format_path(self.course.release_directory, ".", lesson)
         target = Path(self.course.format_path(RESTORED, student, lesson))
         stage(folder, Path(released), target)
+
+
+def _end_in_order() -> None:
+    """Told to stop, a command leaves nothing behind; a server has its own way to."""
+    here = threading.current_thread() is threading.main_thread()
+    if here and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
 class GradeInCage(NbGraderPreprocessor):

@@ -8,6 +8,7 @@ Whatever else is sent is nobody's harm: it is read up to a size and a deadline, 
 """
 
 import contextlib
+import math
 import socket
 import threading
 from pathlib import Path
@@ -21,9 +22,11 @@ from grader.record import Observation
 from grader.runtime.questions import asked
 from grader.wire import Garbled, receive, send
 
-MOST_LINES = 16
+MOST_LINES = 4
+MOST_ASKED = 1_000  # bytes of a first request
 MOST_CALLS = 20_000  # of black boxes, in one check
-MOST_NUMBERS = 2**20
+MOST_NUMBERS = 2**20  # in one call: of what goes in, of the scores, of the context
+MOST_WORK = 2**26  # scores, in all calls of one check
 
 
 class Desk:
@@ -40,6 +43,7 @@ class Desk:
         self._listener.listen(MOST_LINES)
         self._lines = threading.BoundedSemaphore(MOST_LINES)
         self._open: _Check | None = None
+        self._talking: set[socket.socket] = set()
         threading.Thread(target=self._serve, daemon=True).start()
 
     def open(self, exercise: str, probes: tuple[Probe, ...]) -> None:
@@ -50,6 +54,9 @@ class Desk:
     def close(self) -> Observation | None:
         """What was handed over since `open`; `trouble` says what was wrong if it was garbled."""
         check, self._open = self._open, None
+        for line in tuple(self._talking):
+            with contextlib.suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
         return check.observation if check else None
 
     def shut(self) -> None:
@@ -72,18 +79,21 @@ class Desk:
     def _answer(self, line: socket.socket) -> None:
         try:
             with line:
-                self._talk(line)
+                self._talking.add(line)
+                if self._open:
+                    self._talk(line, self._open)
         except Garbled as error:
             self.trouble = str(error)
         except OSError:  # hung up
             pass
         finally:
+            self._talking.discard(line)
             self._lines.release()
 
-    def _talk(self, line: socket.socket) -> None:
-        asks, check = receive(line), self._open
+    def _talk(self, line: socket.socket, check: "_Check") -> None:
+        asks = receive(line, most=MOST_ASKED)
         name = asks.get("exercise") if isinstance(asks, dict) else None
-        if check is None or name != check.exercise:
+        if name != check.exercise:
             return send(line, None)
         send(line, asked(check.probes))
         while check is self._open:
@@ -108,7 +118,7 @@ class _Check:
         self.exercise, self.probes = exercise, probes
         self.observation: Observation | None = None
         self._boxes = [arg for p in probes for arg in p.args if isinstance(arg, BlackBox)]
-        self._calls = 0
+        self._calls = self._work = 0
 
     def box(self, asks: dict) -> tuple | None:
         """What box number `asks["box"]` makes of the tensors, None if it makes nothing of them.
@@ -119,7 +129,8 @@ class _Check:
         self._calls += 1
         if type(number) is not int or not 0 <= number < len(self._boxes):
             return None
-        if self._calls > MOST_CALLS or not _small(args):
+        self._work += _scores(args)
+        if self._calls > MOST_CALLS or self._work > MOST_WORK:
             return None
         try:
             with fresh_state(), torch.no_grad():
@@ -129,12 +140,19 @@ class _Check:
         return tuple(part.detach() for part in result)
 
 
-def _small(args: object) -> bool:
-    """Three tensors of floating numbers with no more numbers, or pairs of tokens, than is sane."""
+def _scores(args: object) -> float:
+    """How many scores three tensors make; infinitely many if they are not what a lesson gives."""
     if not isinstance(args, tuple) or len(args) != 3:
-        return False
-    if not all(isinstance(arg, Tensor) and arg.is_floating_point() and arg.dim() for arg in args):
-        return False
-    q, k, _ = args
-    pairs = q.numel() // max(1, q.shape[-1]) * (k.numel() // max(1, k.shape[-1]))
-    return max(pairs, *(arg.numel() for arg in args)) <= MOST_NUMBERS
+        return math.inf
+    if not all(isinstance(arg, Tensor) and arg.is_floating_point() for arg in args):
+        return math.inf
+    if not all(2 <= arg.dim() <= 4 and arg.numel() for arg in args):
+        return math.inf
+    q, k, v = args
+    try:
+        batch = math.prod(torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2]))
+    except RuntimeError:
+        return math.inf
+    scores, context = batch * q.shape[-2] * k.shape[-2], batch * q.shape[-2] * v.shape[-1]
+    largest = max(scores, context, *(arg.numel() for arg in args))
+    return scores if largest <= MOST_NUMBERS else math.inf

@@ -31,6 +31,7 @@ from grader.runtime.view import DESK
 MOST_SAID = 200_000  # characters of one cell's outputs that are kept
 LONGEST_MESSAGE = 16 * 2**20
 MOST_FILES = 50
+MOST_SENT = 2**30  # bytes that the grading process may grow by while a kernel runs
 LONGEST_FOLDER = 80  # characters; the path of a socket has at most 107
 PATIENCE = 5  # seconds that an interrupted cell has to stop
 KEPT = {"stream", "display_data", "execute_result", "error", "status", "clear_output"}
@@ -118,6 +119,7 @@ class CagedKernel:
     def _watch(self) -> None:
         """From outside: time by the clock, memory of all its processes, files among the sockets."""
         limits, end = self.cage.limits, time.monotonic() + self.cage.limits.wall
+        ours = psutil.Process().memory_info().rss
         while not self._over.wait(0.1):
             now = time.monotonic()
             if now > self._deadline + PATIENCE:
@@ -126,6 +128,8 @@ class CagedKernel:
                 self.ended = f"the notebook ran for more than {limits.wall} s"
             elif self._memory() > limits.memory:
                 self.ended = "it used more memory than it may"
+            elif psutil.Process().memory_info().rss > ours + MOST_SENT:
+                self.ended = "it sent more than anybody can read"
             elif sum(1 for _ in os.scandir(self._folder)) > MOST_FILES:
                 self.ended = "it wrote among the grader's sockets"
             elif now > self._deadline and not self._interrupted:

@@ -26,8 +26,11 @@ def check(exercise: str, answer: Any) -> float:
     """
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(os.environ["GRADER_DESK"])
-        send(line, {"exercise": exercise})
-        questions = receive(line)
+        try:
+            send(line, {"exercise": exercise})
+            questions = receive(line)
+        except (OSError, ValueError):  # hung up: no check is open
+            questions = None
         if questions is None:
             print(_CLOSED)
             return 0.0
