@@ -14,6 +14,8 @@ from pathlib import Path
 
 from nbgrader.api import MissingEntry
 
+from grader.exercises import did_you_mean
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -43,6 +45,8 @@ WIDTH = max(len(name) for name in ZOO)
 
 def main() -> None:
     """Prints a line for each animal: what stock nbgrader gives, what ours gives, what is right."""
+    if unknown := [name for name in sys.argv[1:] if name not in ZOO]:
+        sys.exit(f"There is no {unknown[0]} in the zoo.{did_you_mean(unknown[0], ZOO)}")
     wanted = [ZOO[name] for name in sys.argv[1:]] or list(ZOO.values())
     with tempfile.TemporaryDirectory(prefix="zoo-") as folder:
         batch = stock_batch(Path(folder) / "batch", wanted)
