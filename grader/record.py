@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.wire import Garbled, is_plain, pack, unpack
+from grader.wire import Garbled, is_plain
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,16 @@ class Observation:
     reads: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
-    def to_bytes(self) -> bytes:
-        """JSON and safetensors; no pickle is involved."""
-        return pack(self.to_plain())
-
     def to_plain(self) -> dict[str, Any]:
+        """Plain values, as `grader.wire` sends them."""
         return vars(self) | {"calls": [vars(call) for call in self.calls]}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "Observation":
-        """Read back what `to_bytes` wrote; raises Garbled for anything else."""
-        return cls.from_plain(unpack(data))
-
-    @classmethod
     def from_plain(cls, values: Any) -> "Observation":
-        """What `to_plain` made, from a hand that need not be honest: every field is looked at."""
+        """What `to_plain` made, from a hand that need not be honest: every field is looked at.
+
+        Raises Garbled if it is anything else.
+        """
         fields = _checked(values, _OBSERVATION)
         calls = tuple(Call(**_checked(call, _CALL)) for call in fields.pop("calls"))
         return cls(calls=calls, **fields)

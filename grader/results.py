@@ -42,6 +42,11 @@ def results(notebook: NotebookNode, ended: str = "") -> list[Result]:
     ]
 
 
+def exercise_of(grade_id: str) -> str:
+    """The exercise that a check belongs to: `exercise_of("check-mix")` -> "mix"."""
+    return grade_id.removeprefix("check-")
+
+
 def _known(name: str):
     try:
         return find(name)

@@ -15,6 +15,7 @@ from torch import Tensor
 MOST_BYTES = 16 * 2**20
 MOST_TEXT = 2 * 2**20  # of JSON in a frame
 MOST_AXES = 16
+LONGEST_WORDS = 400  # characters
 SECONDS = 60.0  # for one frame, from its first byte to its last
 DTYPES = {
     torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
@@ -130,24 +131,24 @@ def _read(value: Any, tensors: dict[str, Tensor]) -> Any:
     raise Garbled(f"a value of the unknown kind {kind!r}"[:80])
 
 
-def is_plain(value: Any, depth: int = 4, longest: int = 400, most: int = 64) -> bool:
+def is_plain(value: Any, depth: int = 4, most: int = 64) -> bool:
     """Whether a value is as small and as plain as what `plain` makes of a result."""
     if isinstance(value, str):
         # half a character can be sent, but not be written into any file
-        return len(value) <= longest and value == value.encode("utf-8", "replace").decode()
+        return len(value) <= LONGEST_WORDS and value == value.encode("utf-8", "replace").decode()
     if isinstance(value, Other):
-        return isinstance(value.kind, str) and is_plain(value.kind, depth, longest, most)
+        return isinstance(value.kind, str) and is_plain(value.kind, depth, most)
     if isinstance(value, int):
         return abs(value) < 2**63
     if isinstance(value, tuple | list):
         return (
             depth > 0
             and len(value) <= most
-            and all(is_plain(item, depth - 1, longest, most) for item in value)
+            and all(is_plain(item, depth - 1, most) for item in value)
         )
     if isinstance(value, dict):
-        words = all(isinstance(key, str) and is_plain(key, depth, longest, most) for key in value)
-        return words and is_plain(tuple(value.values()), depth, longest, most)
+        words = all(isinstance(key, str) and is_plain(key, depth, most) for key in value)
+        return words and is_plain(tuple(value.values()), depth, most)
     if isinstance(value, Tensor):
         return value.dtype in DTYPES and value.dim() <= MOST_AXES
     return value is None or isinstance(value, float)

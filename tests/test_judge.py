@@ -9,6 +9,7 @@ from grader.exercises import find
 from grader.judge import judge
 from grader.observe import observe
 from grader.record import Observation
+from grader.wire import pack, unpack
 
 
 def softmax(scores):
@@ -26,8 +27,8 @@ def failed(verdict):
 
 def test_the_judge_needs_only_the_record():
     exercise = find("softmax")
-    sent = observe(softmax, exercise.probes(5)).to_bytes()
-    assert judge(exercise, Observation.from_bytes(sent), seed=5).passed
+    sent = pack(observe(softmax, exercise.probes(5)).to_plain())
+    assert judge(exercise, Observation.from_plain(unpack(sent)), seed=5).passed
 
 
 def test_answers_to_other_inputs_do_not_pass():

@@ -15,9 +15,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from grader.classroom.display import plain_text
-from grader.classroom.gradebook import CHECK_ID
 from grader.classroom.outcome import RECORDS, Outcome, load, place
 from grader.report import as_html
+from grader.results import exercise_of
 
 #: no script, no frame, nothing from elsewhere
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -65,7 +65,7 @@ def page(notebook: NotebookNode, outcome: Outcome, score: str) -> str:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("solution"):
             parts.append(_answer(cell, mark))
-        elif mark.get("grade") and (verdict := outcome.verdict(_exercise(mark))):
+        elif mark.get("grade") and (verdict := outcome.verdict(exercise_of(mark["grade_id"]))):
             parts.append(as_html(verdict, len(verdict.hints)))
     parts.append(f"<p>{escape(outcome.cage[:1].upper() + outcome.cage[1:])}.</p>")
     return (
@@ -74,10 +74,6 @@ def page(notebook: NotebookNode, outcome: Outcome, score: str) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
     )
-
-
-def _exercise(mark: dict) -> str:
-    return mark["grade_id"].removeprefix(CHECK_ID.format(""))
 
 
 def _answer(cell: NotebookNode, mark: dict) -> str:

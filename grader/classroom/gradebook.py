@@ -3,8 +3,7 @@
 from nbgrader.api import Gradebook
 
 from grader.classroom.outcome import Outcome
-
-CHECK_ID = "check-{}"
+from grader.results import exercise_of
 
 
 def forget(gradebook: Gradebook, lesson: str, student: str, notebook: str) -> None:
@@ -21,7 +20,7 @@ def write(gradebook: Gradebook, outcome: Outcome) -> None:
     """
     found = gradebook.find_submission_notebook(outcome.notebook, outcome.lesson, outcome.student)
     for grade in found.grades:
-        verdict = outcome.verdict(grade.name.removeprefix(CHECK_ID.format("")))
+        verdict = outcome.verdict(exercise_of(grade.name))
         grade.auto_score = verdict.points if verdict else None
         grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
     for comment in found.comments:

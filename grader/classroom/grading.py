@@ -24,6 +24,7 @@ from grader.runtime.kernel import CagedKernel
 from grader.verdict import Verdict
 
 MOST_KERNELS = 8  # a cell that takes its kernel down is left out of the next run
+NOT_REACHED = "The run ended before its check."
 _CHECK = '__import__("grader").check'
 _DECIMALS = re.compile(r"(?i)0x[0-9a-f.]+(p[-+]?\d+)?|\d*\.\d+(e[-+]?\d+)?|\d{5,}")
 _ERRORS = ("error", "second_error", "gradient_error")
@@ -60,7 +61,7 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
         elif cell.id.startswith(OWN) or cell.metadata.get("nbgrader", {}).get("solution"):
             cell.source = harmless_text(cell.source)
     for index, exercise in run.checks.items():
-        verdict = done.verdicts.setdefault(exercise.name, _nothing(exercise, run.last_words))
+        verdict = done.verdicts.setdefault(exercise.name, _nothing(exercise, NOT_REACHED))
         warning = "" if cage.official else str(cage)
         verdict = replace(verdict, message=plain_text(verdict.message), cage=warning)
         done.verdicts[exercise.name] = verdict
@@ -86,7 +87,6 @@ class _Run:
         self.checks = dict(_checks(done.notebook))
         # cells that only show what an answer does: the answer may be what takes the kernel down
         self.demos = {i for i, cell in enumerate(self.cells) if "with after(" in cell.source}
-        self.last_words = "The run ended before its check."
 
     def once(self, left_out: set[int]) -> int | None:
         """Run the notebook in a fresh kernel; the number of the cell that took it down, or None."""

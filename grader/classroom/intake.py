@@ -11,7 +11,7 @@ from grader.classroom.recognise import Lesson, cells_of
 from grader.classroom.restore import restore
 from grader.classroom.source import answers, defines
 from grader.exercises import exercises
-from grader.results import CHECK
+from grader.results import CHECK, exercise_of
 
 __all__ = ["MOST_BYTES", "Taken", "take_in"]
 
@@ -122,7 +122,7 @@ def _lesson_of(notebook: NotebookNode, mine: set[str], lesson: str) -> str:
     known |= dict.fromkeys(mine, lesson)
     cells, _ = cells_of(notebook)
     code = [cell.text for cell in cells if cell.kind == "code"]
-    keys = {key.removeprefix("check-") for cell in cells for key in cell.keys}
+    keys = {exercise_of(key) for cell in cells for key in cell.keys}
     checked = {name for text in code for name in CHECK.findall(text)}
     defined = {name for name in known if any(defines(text, name) for text in code)}
     for names in (keys | checked, defined):

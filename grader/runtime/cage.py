@@ -71,6 +71,11 @@ class Cage:
     def official(self) -> bool:
         return self.level != "none"
 
+    @property
+    def user(self) -> int | None:
+        """The number of the user that a submission runs as, None for whoever grades."""
+        return FIRST_USER + os.getpid() % 4000 if self.as_user else None
+
     def __str__(self) -> str:
         if not self.official:
             return "graded without a cage: the code it ran could do whatever the grader can"
@@ -85,9 +90,8 @@ class Cage:
         `run` is the folder for sockets, the one place that both sides see; `files` what was
         handed in beside the notebook.
         """
-        user = FIRST_USER + os.getpid() % 4000 if self.as_user else None
         settings = {
-            "limits": self.limits.inside, "user": user, "desk": DESK,
+            "limits": self.limits.inside, "user": self.user, "desk": DESK,
             "files": view.SUBMISSION, "caged": self.official,
             "secrets": self.secrets if what == ("try",) else (),
         }  # fmt: skip
@@ -170,6 +174,5 @@ def _tried(one: Cage) -> Cage:
 
 def own(folder: Path, one: Cage) -> None:
     """Let the user of the cage bind its sockets in this folder."""
-    if one.as_user:
-        user = FIRST_USER + os.getpid() % 4000
-        os.chown(folder, user, user)
+    if one.user is not None:
+        os.chown(folder, one.user, one.user)
