@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell
 from grader.runtime import cage as cages
 from grader.runtime.cage import Cage, Limits, NoCage, cage
 from grader.runtime.kernel import CagedKernel
+from grader.runtime.warm import warmed
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("bwrap"), reason="there is no bubblewrap here"
@@ -24,9 +25,12 @@ LIMITS = Limits(memory=3 * 2**30)
 HASTY = replace(LIMITS, cell=2)  # for what never ends
 
 
-@pytest.fixture(scope="module")
-def shut_in():
-    return cage("strict", secrets=(str(ROOT / "solutions"),), limits=LIMITS)
+@pytest.fixture(scope="module", params=["cold", "warm"])
+def shut_in(request):
+    cold = cage("strict", secrets=(str(ROOT / "solutions"),), limits=LIMITS)
+    warm = warmed(cold)
+    assert warm.warm
+    return warm if request.param == "warm" else cold
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +237,7 @@ def test_the_files_handed_in_lie_in_the_folder_where_the_code_runs(shut_in, tmp_
     with CagedKernel(shut_in, tmp_path) as kernel:
         assert run(kernel, "import helper; print(helper.answer)") == "42"
         assert run(kernel, "import torch, random, grader; print(torch.ones(1).item())") == "1.0"
-        assert run(kernel, "open('/submission/helper.py', 'w')") in ("OSError", "PermissionError")
+        assert run(kernel, "open('/desk/files/helper.py', 'w')") in ("OSError", "PermissionError")
     assert (tmp_path / "helper.py").read_text() == "answer = 42"
 
 

@@ -13,7 +13,7 @@ from grader.figures.canvas import (
     LINES,
     MARKERS,
     WIDTH,
-    figure,
+    draw,
     finish,
     pick,
     tick_labels,
@@ -44,7 +44,8 @@ def bars(vectors, labels=None, title="", ylabel="", alt="") -> None:
         for name, y in data.items()
     ]
     kind = f"Bars{ylabel and f' of {ylabel}'}, {count} for each name"
-    with figure(alt or alt_text(title, kind, *said)) as drawing:
+
+    def paint(drawing):
         axes, thick = drawing.add_axes((0, 0, WIDTH, HEIGHT)), 0.8 / len(data)
         for i, (name, y) in enumerate(data.items()):
             at = np.arange(count) + (i + 0.5) * thick - 0.4
@@ -68,6 +69,8 @@ def bars(vectors, labels=None, title="", ylabel="", alt="") -> None:
         tick_labels(axes.xaxis, words, WIDTH, 0, labels is not None)
         finish(axes, title, "", ylabel)
 
+    draw(alt or alt_text(title, kind, *said), paint)
+
 
 def histogram(samples, title="", xlabel="", alt="") -> None:
     """Show how samples of any shape spread, with the variance of each as torch's `var` gives it.
@@ -86,7 +89,8 @@ def histogram(samples, title="", xlabel="", alt="") -> None:
         f"mean {say(x.mean(), x)}, variance {say(x.var(ddof=1))}"
         for name, x in data.items()
     ]
-    with figure(alt or alt_text(title, f"Histogram{xlabel and f' of {xlabel}'}", *said)) as drawing:
+
+    def paint(drawing):
         axes, every = drawing.add_axes((0, 0, WIDTH, HEIGHT)), np.concatenate(list(data.values()))
         edges = np.histogram_bin_edges(every, min(40, max(8, math.isqrt(len(every)))))
         for i, (name, x) in enumerate(data.items()):
@@ -100,6 +104,8 @@ def histogram(samples, title="", xlabel="", alt="") -> None:
             )
         axes.set_ylim(bottom=0)
         finish(axes, title, xlabel, "share of the samples")
+
+    draw(alt or alt_text(title, f"Histogram{xlabel and f' of {xlabel}'}", *said), paint)
 
 
 def curves(x, ys, title="", xlabel="", ylabel="", logx=False, logy=False, alt="") -> None:
@@ -126,7 +132,8 @@ def curves(x, ys, title="", xlabel="", ylabel="", logx=False, logy=False, alt=""
         f"Lines{ylabel and f' of {ylabel}'}{' (log)' * logy} over {xlabel or 'x'} "
         f"from {say(x.min(), x)} to {say(x.max(), x)}{' (log)' * logx}"
     )
-    with figure(alt or alt_text(title, kind, *said)) as drawing:
+
+    def paint(drawing):
         axes = drawing.add_axes((0, 0, WIDTH, HEIGHT))
         for i, (name, y) in enumerate(data.items()):
             axes.plot(
@@ -144,6 +151,8 @@ def curves(x, ys, title="", xlabel="", ylabel="", logx=False, logy=False, alt=""
             axes.set_yscale("log")
             _plain_numbers(axes.yaxis, np.concatenate(list(data.values())), own_ticks=False)
         finish(axes, title, xlabel, ylabel)
+
+    draw(alt or alt_text(title, kind, *said), paint)
 
 
 def _plain_numbers(axis, values, own_ticks: bool) -> None:
@@ -170,7 +179,8 @@ def vectors(arrows, title="", alt="") -> None:
         f"{name}: ({say(v[0], v)}, {say(v[1], v)}), length {say(math.hypot(*v))}"
         for name, v in data.items()
     ]
-    with figure(alt or alt_text(title, "Arrows from the origin", *said)) as drawing:
+
+    def paint(drawing):
         side, points = 4.2, np.array([(0, 0), *data.values()])
         axes = drawing.add_axes((0, 0, side, side))
         middle, span = (points.max(0) + points.min(0)) / 2, 1.4 * (np.ptp(points, 0).max() or 1)
@@ -206,6 +216,8 @@ def vectors(arrows, title="", alt="") -> None:
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
             )
         finish(axes, title, "", "", wide=side)
+
+    draw(alt or alt_text(title, "Arrows from the origin", *said), paint)
 
 
 def _free_place(tip, width, taken):

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import Normalize
 
-from grader.figures.canvas import LETTER, figure, finish, image, tick_labels
+from grader.figures.canvas import LETTER, draw, finish, image, tick_labels
 from grader.figures.numbers import alt_text, array, cell, count, largest, names, say, series
 
 NUMBERS_UP_TO = 8  # rows and columns; beyond that a colour bar is easier to read
@@ -63,7 +63,8 @@ def _draw(caller, panels, rows, columns, title, xlabel, ylabel, alt, give=None) 
     widest = max(len(cell(value, every)) for m in panels.values() for value in m.flat)
     one_height = len({len(m) for m in panels.values()}) == 1
     left = 0.2 + LETTER * max(len(word) for down, _ in words.values() for word in down)
-    with figure(alt or alt_text(title, *said), give) as drawing:
+
+    def paint(drawing):
         x = y = depth = 0.0
         shown = []
         for name, m in panels.items():
@@ -88,6 +89,8 @@ def _draw(caller, panels, rows, columns, title, xlabel, ylabel, alt, give=None) 
             drawing.colorbar(first.collections[0], cax=bar).outline.set_visible(False)
         if title and "" not in panels:
             drawing.text(0, 0.42, title, fontsize=12.5, weight="bold")
+
+    draw(alt or alt_text(title, *said), paint, give)
 
 
 def _inches(shape, few, widest, most):

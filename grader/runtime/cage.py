@@ -11,11 +11,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.runtime import view
-from grader.runtime.view import COURSE, DESK, HOME
+from grader.runtime.view import COURSE, DESK, DESKS, HOME, WRITABLE
 
 LEVELS = ("none", "standard", "strict")
 REQUIRED = {
@@ -66,6 +66,7 @@ class Cage:
     layers: dict[str, bool] = field(default_factory=dict, compare=False)
     as_user: bool = False  # root starts it, and it becomes another user
     secrets: tuple[str, ...] = ()
+    warm: bool = False  # kernels are forked from a template
 
     @property
     def official(self) -> bool:
@@ -84,43 +85,49 @@ class Cage:
         absent = f"; not here: {', '.join(missing)}" if missing else ""
         return f"run in a cage that held ({', '.join(held)}{absent})"
 
-    def command(self, run: Path, files: Path | None, *what: str) -> list[str]:
-        """The command that starts `inside/enter.py` in a cage of its own.
+    def command(self, sockets: Path, what: str) -> list[str]:
+        """The command that starts `inside/enter.py` in a cage of its own, to do `what` it can do.
 
-        `run` is the folder for sockets, the one place that both sides see; `files` what was
-        handed in beside the notebook.
+        `sockets` is the folder that both sides see: of one kernel, or, for a template, with the
+        folders of all its kernels in it.
         """
         settings = {
-            "limits": self.limits.inside, "user": self.user, "desk": DESK,
-            "files": view.SUBMISSION, "caged": self.official,
-            "secrets": self.secrets if what == ("try",) else (),
+            "limits": self.limits.inside, "user": self.user, "desk": DESK, "desks": DESKS,
+            "writable": WRITABLE, "room": self.limits.disk, "caged": self.official,
+            "secrets": self.secrets if what == "try" else (),
         }  # fmt: skip
-        python = [sys.executable, "-u"]
+        python = [sys.executable, "-u", "-Xfrozen_modules=off"]
         if not self.official:
-            home = run / "home"
+            home = sockets / "home"
             home.mkdir(exist_ok=True)
-            settings |= {"limits": {}, "desk": str(run), "files": str(files or "")}
-            pairs = (
-                f"{name}={value}" for name, value in view.environment(home, run, view.course())
-            )
-            start = ["env", "-i", *pairs, *python, str(view.course() / "enter.py")]
-            return [*start, json.dumps(settings), *what]
+            settings["desk"] = str(sockets)
+            pairs = view.environment(home, sockets, view.course())
+            start = ["env", "-i", *map("=".join, pairs), *python, str(view.course() / "enter.py")]
+            return [*start, json.dumps(settings), what]
         variables = view.environment(Path(HOME), Path(DESK), Path(COURSE))
+        at = DESKS if what == "template" else DESK
+        seen = view.mounts(sockets, at, self.secrets, self.limits.disk)
         return [
-            "bwrap", *self._namespaces(), *view.mounts(run, files, self.secrets, self.limits.disk),
+            "bwrap", *self._namespaces(what), *seen,
             *(word for pair in variables for word in ("--setenv", *pair)),
-            *python, f"{COURSE}/enter.py", json.dumps(settings), *what,
+            *python, f"{COURSE}/enter.py", json.dumps(settings), what,
         ]  # fmt: skip
 
-    def _namespaces(self) -> Iterator[str]:
+    def _namespaces(self, what: str) -> Iterator[str]:
         yield from ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
         yield from ("--unshare-cgroup-try", "--hostname", "cage")
-        yield from ("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL")
-        if self.as_user:  # inside/enter.py gives both up when it becomes that user
-            yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-            yield from ("--cap-add", "CAP_CHOWN")
+        yield from ("--new-session", "--clearenv", "--cap-drop", "ALL")
+        if what != "template":  # which outlives the thread that started it, and ends by itself
+            yield "--die-with-parent"
+        if self.as_user:  # inside/ gives all of them up when it becomes that user
+            for needed in ("SETUID", "SETGID", "CHOWN"):
+                yield from ("--cap-add", f"CAP_{needed}")
+            if what == "template":  # makes rooms, and kills what has become another user
+                yield from ("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_KILL")
         else:
-            yield from ("--unshare-user", "--disable-userns")
+            yield "--unshare-user"
+            if what != "template":
+                yield "--disable-userns"
 
 
 def cage(level: str, secrets: tuple[str, ...] = (), limits: Limits | None = None) -> Cage:
@@ -136,12 +143,16 @@ def cage(level: str, secrets: tuple[str, ...] = (), limits: Limits | None = None
     if not shutil.which("bwrap"):
         raise NoCage(_refusal(level, "bubblewrap is not installed (apt install bubblewrap)"))
     secrets = (str(view.PACKAGE / "exercises"), *secrets)
-    found = [_tried(Cage(level, limits, {}, as_user, secrets)) for as_user in _ways()]
-    best = max(found, key=lambda tried: sum(tried.layers.values()))
-    missing = [name for name in REQUIRED[level] if not best.layers.get(name)]
+    found = Cage(level, limits, {}, False, secrets)
+    for as_user in _ways():
+        tried = _tried(Cage(level, limits, {}, as_user, secrets))
+        found = max(found, tried, key=lambda one: sum(one.layers.values()))
+        if all(found.layers.get(name) for name in REQUIRED["strict"]):
+            break
+    missing = [name for name in REQUIRED[level] if not found.layers.get(name)]
     if missing:
         raise NoCage(_refusal(level, f"this does not hold on this machine: {', '.join(missing)}"))
-    return best
+    return found
 
 
 def _refusal(level: str, why: str) -> str:
@@ -160,16 +171,20 @@ def _tried(one: Cage) -> Cage:
     with tempfile.TemporaryDirectory(prefix="cage-") as folder:
         own(Path(folder), one)
         done = subprocess.run(
-            one.command(Path(folder), None, "try"),
+            one.command(Path(folder), "try"),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=60,
         )
+    return replace(one, layers=layers_of(done.stdout))
+
+
+def layers_of(said: bytes) -> dict[str, bool]:
+    """What inside/attempts.py has found, nothing if it did not get that far."""
     try:
-        layers = json.loads(done.stdout)
+        return json.loads(said)
     except ValueError:
-        layers = {}
-    return Cage(one.level, one.limits, layers, one.as_user, one.secrets)
+        return {}
 
 
 def own(folder: Path, one: Cage) -> None:

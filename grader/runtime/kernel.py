@@ -11,14 +11,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from queue import Empty
 from types import TracebackType
 from typing import Any
 
 import psutil
 import zmq.asyncio
-from jupyter_client import AsyncKernelManager
+from jupyter_client import AsyncKernelClient, AsyncKernelManager
+from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.provisioning import LocalProvisioner
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
@@ -27,12 +31,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 from grader.runtime.cage import Cage, own
 from grader.runtime.desk import Desk
 from grader.runtime.view import DESK
+from grader.runtime.warm import CagedTemplate, short_folder, template_for
 
 MOST_SAID = 200_000  # characters of one cell's outputs that are kept
 LONGEST_MESSAGE = 16 * 2**20
 MOST_FILES = 50
 MOST_SENT = 2**30  # bytes that the grading process may grow by while a kernel runs
-LONGEST_FOLDER = 80  # characters; the path of a socket has at most 107
 PATIENCE = 5  # seconds that an interrupted cell has to stop
 KEPT = {"stream", "display_data", "execute_result", "error", "status", "clear_output"}
 
@@ -51,10 +55,16 @@ class CagedKernel:
 
     def __init__(self, cage: Cage, files: Path | None = None) -> None:
         self.cage, self.ended = cage, ""
-        self._folder = Path(tempfile.mkdtemp(prefix="kernel-", dir=_short_folder()))
-        own(self._folder, cage)
+        template = template_for(cage) if cage.warm else None
+        if template:
+            self._folder = template.make_desk()
+        else:
+            self._folder = Path(tempfile.mkdtemp(prefix="kernel-", dir=short_folder()))
+            own(self._folder, cage)
+        if files:
+            shutil.copytree(files, self._folder / "files")
         self.desk = Desk(self._folder / "desk")
-        self._manager = _Manager(cage, self._folder, files)
+        self._manager = _Manager(cage, self._folder, template)
         self._client = _Client(
             new_notebook(cells=[new_code_cell()]),  # each cell in turn comes to its only place
             km=self._manager,
@@ -93,11 +103,11 @@ class CagedKernel:
         self._over.set()
         self._watcher.join()
         self._kill()
+        self._started.wait()
         try:
             self._running.__exit__(None, None, None)
         except Exception:  # it is gone, which is all that was wanted
             pass
-        self._started.wait()
         self._leave()
 
     def run(self, cell: NotebookNode) -> str:
@@ -143,7 +153,7 @@ class CagedKernel:
         """What the stop button does."""
         try:
             process = self._process
-            while process.name() == "bwrap":
+            while process.name() in ("bwrap", "cage"):
                 process = process.children()[0]
             process.send_signal(signal.SIGINT)
         except (psutil.Error, IndexError):
@@ -181,12 +191,6 @@ class CagedKernel:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _short_folder() -> str:
-    """The folder for temporary files, or /tmp where that leaves no room for a socket's name."""
-    usual = tempfile.gettempdir()
-    return usual if len(usual) < LONGEST_FOLDER else "/tmp"
-
-
 def _late(seconds: int) -> NotebookNode:
     text = f"Interrupted after {seconds} s. Is there a loop that never ends?\n"
     return NotebookNode(output_type="stream", name="stdout", text=text)
@@ -195,7 +199,7 @@ def _late(seconds: int) -> NotebookNode:
 class _Manager(AsyncKernelManager):
     """Talks over sockets in a folder that is called differently on the two sides."""
 
-    def __init__(self, cage: Cage, folder: Path, files: Path | None) -> None:
+    def __init__(self, cage: Cage, folder: Path, template: CagedTemplate | None) -> None:
         context = zmq.asyncio.Context()
         context.maxmsgsize = LONGEST_MESSAGE
         super().__init__(
@@ -206,8 +210,11 @@ class _Manager(AsyncKernelManager):
         )
         self._folder = folder
         self._inside = Path(DESK) if cage.official else folder
-        command = cage.command(folder, files, "kernel", str(self._inside / "inside.json"))
-        self._kernel_spec = KernelSpec(argv=command)
+        self.client_factory = _Channels
+        self._kernel_spec = KernelSpec(argv=[] if template else cage.command(folder, "kernel"))
+        if template:
+            self.provisioner = _Provisioner(kernel_spec=self._kernel_spec, parent=self)
+            self.provisioner.start = partial(template.fork, folder.name)
 
     def write_connection_file(self, **kwargs: Any) -> None:
         """One file for this side, one for the other."""
@@ -216,6 +223,29 @@ class _Manager(AsyncKernelManager):
         inside = self._folder / "inside.json"
         inside.write_text(json.dumps(described | {"ip": str(self._inside / "kernel")}))
         inside.chmod(0o644)
+
+
+class _Channels(AsyncKernelClient):
+    """Ready when both channels answer; the usual wait for silence would come to 0.2 s a kernel."""
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        end = time.monotonic() + (timeout or math.inf)
+        while time.monotonic() < end and await self.is_alive():
+            self.kernel_info()
+            with contextlib.suppress(Empty):
+                await self.get_shell_msg(timeout=1)
+                await self.get_iopub_msg(timeout=0.2)
+                return
+        raise RuntimeError("it does not answer")
+
+
+class _Provisioner(LocalProvisioner):
+    """Has the template start the kernel."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        self.process = self.start()
+        self.pid = self.process.pid
+        return self.connection_info
 
 
 class _Client(NotebookClient):

@@ -22,15 +22,16 @@ SHARED = (
 SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib64", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")
 HOME = "/home/learner"
 DESK = "/desk"  # the folder of sockets, as it is called in the cage
+DESKS = "/desks"  # the folders of all kernels of a template, covered in each of them
 COURSE = "/course"
-SUBMISSION = "/submission"
+WRITABLE = (HOME, "/tmp", "/dev/shm")
 
 
-def mounts(desk: Path, files: Path | None, secrets: tuple[str, ...], room: int) -> Iterator[str]:
+def mounts(sockets: Path, at: str, secrets: tuple[str, ...], room: int) -> Iterator[str]:
     """bubblewrap's words for the file system: read-only but for three places of `room` bytes.
 
-    `desk` is the folder of sockets, `files` what was handed in beside the notebook; `secrets` stay
-    hidden even if they lie in a folder that is shown.
+    The folder of `sockets` is seen `at` DESK or DESKS; `secrets` stay hidden even if they lie in a
+    folder that is shown.
     """
     above = {str(up) for path in (*SYSTEM, *python_folders()) for up in Path(path).parents}
     for folder in sorted(above - {"/"}):  # bubblewrap would make them for itself alone
@@ -49,11 +50,9 @@ def mounts(desk: Path, files: Path | None, secrets: tuple[str, ...], room: int) 
             yield from (*over, secret)
     yield from ("--ro-bind", str(course()), COURSE)
     yield from ("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
-    if files:
-        yield from ("--ro-bind", str(files), SUBMISSION)
-    for place in (HOME, "/tmp", "/dev/shm"):
+    for place in WRITABLE:
         yield from ("--perms", "1777", "--size", str(room), "--tmpfs", place)
-    yield from ("--bind", str(desk), DESK, "--remount-ro", "/")
+    yield from ("--dir", DESK, "--bind", str(sockets), at, "--remount-ro", "/")
 
 
 @cache
