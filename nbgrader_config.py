@@ -36,7 +36,7 @@ c.Execute.skip_cells_with_tag = "no-cell-has-this-tag"
 
 # Grading: every submission is brought back to its released shape, run in a cage and judged outside
 # it, in place of what nbgrader does. See docs/security.md.
-c.Autograde.exporter_class = "grader.classroom.plugin.CagedGrading"
+c.Autograde.exporter_class = "grader.classroom.plugin.CagedExporter"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = [
     "grader.classroom.plugin.GradeInCage",

@@ -2,13 +2,15 @@
 
 import re
 
+from grader.errors import UserError
 from grader.exercise import Exercise, Mistake
-from grader.exercises import did_you_mean, exercises
+from grader.exercises import exercises
+from grader.names import did_you_mean
 
 _ISSUE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
 
 
-class UnknownMistake(LookupError):
+class UnknownMistake(UserError, LookupError):
     """The exercise has no known mistake of that name."""
 
 

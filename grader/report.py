@@ -47,8 +47,11 @@ def as_text(verdict: Verdict, hints: int = 0) -> str:
     return "\n".join(lines)
 
 
-def as_html(verdict: Verdict, hints: int = 0) -> str:
-    """The same as a box: a coloured edge, but every fact in words; panel and hints folded."""
+def as_html(verdict: Verdict, hints: int = 0, picture: bool = True) -> str:
+    """The same as a box: a coloured edge, but every fact in words; panel and hints folded.
+
+    Without the `picture`, which takes longer than the verdict, its numbers are there as tables.
+    """
     edge = "#1b7f5c" if verdict.passed else "#8a8a8a" if verdict.untouched else "#b3531b"
     parts = [f"<strong>{escape(title(verdict))}</strong>"]
     if verdict.untouched:
@@ -58,7 +61,7 @@ def as_html(verdict: Verdict, hints: int = 0) -> str:
         lines = (_labelled(line) for line in verdict.message.splitlines())
         parts.append(step + "".join(f"<div style='margin:.3em 0'>{line}</div>" for line in lines))
     if verdict.comparison:
-        parts.append(_picture(verdict.comparison))
+        parts.append(_numbers(verdict.comparison, picture))
     if verdict.properties:
         parts.append(_panel(verdict))
     parts += [_fold(name, escape(hint)) for name, hint in _open_hints(verdict, hints)]
@@ -118,14 +121,16 @@ def _numbers_in_lines(comparison: Comparison) -> list[str]:
     return [f"{' | '.join(sides)}: {_where(comparison)}", *lines]
 
 
-def _picture(comparison: Comparison) -> str:
+def _numbers(comparison: Comparison, picture: bool) -> str:
     """The picture with its alt text, and folded below it the numbers as tables."""
-    from grader.figures.heat import heatmaps_as_html  # matplotlib is slow to import
-
     sides = _sides(comparison)
     tables = "".join(_table(name, rows) for name, rows in sides.items())
-    picture = heatmaps_as_html(sides, title=_where(comparison))
-    return f"<div>{picture}</div>" + _fold("The numbers as tables", tables)
+    if not picture:
+        return _fold(_where(comparison), tables)
+    from grader.figures.heat import heatmaps_as_html  # matplotlib is slow to import
+
+    drawn = heatmaps_as_html(sides, title=_where(comparison))
+    return f"<div>{drawn}</div>" + _fold("The numbers as tables", tables)
 
 
 def _table(name: str, rows: tuple) -> str:

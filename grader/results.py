@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
+from grader.checks import CHECK
 from grader.exercises import UnknownExercise, exercises, find
 from grader.verdict import Verdict
-
-#: finds the name in every line `check("name", ...)` of a cell
-CHECK = re.compile(r"""^[ \t]*check\(\s*["'](\w+)["']""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -40,11 +38,6 @@ def results(notebook: NotebookNode, ended: str = "") -> list[Result]:
         for exercise in exercises()
         if exercise.lesson in lessons
     ]
-
-
-def exercise_of(grade_id: str) -> str:
-    """The exercise that a check belongs to: `exercise_of("check-mix")` -> "mix"."""
-    return grade_id.removeprefix("check-")
 
 
 def _known(name: str):

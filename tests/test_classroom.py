@@ -13,11 +13,12 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader import grade
 from grader.classroom import gradebook as grades
-from grader.classroom import submission
+from grader.classroom import grading, submission
+from grader.classroom.course import Submission
 from grader.classroom.display import MOST_OUTPUTS, MOST_TEXT, harmless
 from grader.classroom.export import GradesWithStates
 from grader.classroom.feedback import page
-from grader.classroom.files import MOST_BYTES, copy_beside, read_regular
+from grader.classroom.files import MOST_BYTES, beside, read_regular
 from grader.classroom.grading import report
 from grader.classroom.intake import Taken
 from grader.classroom.outcome import Outcome, load, load_all
@@ -53,20 +54,24 @@ def test_a_record_is_replaced_as_a_whole_and_leaves_no_other_file(tmp_path):
     assert load(path).reason == "second"
 
 
+BLANK = Outcome(LESSON, "ada", "averaging")
+
+
 # -- a submission on its way -----------------------------------------------------------------------
 
 
 def staged(reason="", ours=False):
     notebook = nbformat.read(f"notebooks/{LESSON}/averaging.ipynb", as_version=4)
     notebook.metadata["intake"] = {
-        "folder": "/nowhere", "remarks": ["put right"], "refused": reason, "ours": ours,
+        "handed_in": "/nowhere", "folder": "/nowhere", "remarks": ["put right"],
+        "refused": reason, "ours": ours,
     }  # fmt: skip
     return notebook
 
 
 def test_what_intake_refused_is_not_gradable_and_runs_nothing(monkeypatch):
-    monkeypatch.setattr(submission, "grade_notebook", None)  # calling it would raise
-    notebook, outcome = submission.grade(staged("Empty."), LESSON, "ada", "averaging", cage("none"))
+    monkeypatch.setattr(grading, "grade_notebook", None)  # calling it would raise
+    notebook, outcome = submission.grade(staged("Empty."), BLANK, cage("none"), {})
     assert (outcome.state, outcome.reason, outcome.verdicts) == ("not gradable", "Empty.", ())
     assert "Not graded: Empty." in str([cell.get("outputs") for cell in notebook.cells])
     assert "intake" not in notebook.metadata
@@ -81,17 +86,15 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
-def test_a_failure_of_the_machine_is_tried_again_and_never_a_zero(monkeypatch, tmp_path, failure):
+def test_a_failure_of_the_machine_is_tried_again_and_never_a_zero(monkeypatch, failure):
     tried = []
 
     def fails(*args):
         tried.append(1)
         raise failure
 
-    monkeypatch.setattr(submission, "grade_notebook", fails)
-    notebook = staged()
-    notebook.metadata["intake"]["folder"] = str(tmp_path)
-    _, outcome = submission.grade(notebook, LESSON, "ada", "averaging", cage("none"))
+    monkeypatch.setattr(grading, "grade_notebook", fails)
+    _, outcome = submission.grade(staged(), BLANK, cage("none"), {"beside.txt": b"x"})
     assert len(tried) == submission.TRIES
     assert outcome.state == "not gradable"
     assert outcome.ours
@@ -107,8 +110,8 @@ def test_a_failure_that_passes_leaves_no_trace(monkeypatch, tmp_path):
         return Taken(nbformat.read(released, as_version=4), remarks=("taken",))
 
     monkeypatch.setattr(submission, "take_in", fails_once)
-    submission.stage(tmp_path, submission.Path(f"notebooks/{LESSON}"), tmp_path / "staged")
-    intake = nbformat.read(tmp_path / "staged/averaging.ipynb", as_version=4).metadata.intake
+    prepared = submission.prepare(tmp_path, submission.Path(f"notebooks/{LESSON}/averaging.ipynb"))
+    intake = prepared.metadata.intake
     assert (intake.refused, intake.ours, intake.remarks) == ("", False, ["taken"])
 
 
@@ -119,37 +122,30 @@ def test_only_a_time_is_taken_for_the_time_of_handing_in(tmp_path, stamp, kept):
     folder = tmp_path / "ada"
     folder.mkdir()
     (folder / "timestamp.txt").write_text(stamp)
-    submission.stage(folder, submission.Path(f"notebooks/{LESSON}"), tmp_path / "staged")
-    assert (tmp_path / "staged" / "timestamp.txt").exists() == kept
+    assert ("timestamp.txt" in Submission("ada", LESSON, folder).from_nbgrader()) == kept
 
 
 # -- files handed in beside the notebook -----------------------------------------------------------
 
 
-def test_files_beside_the_notebook_are_copied_and_links_pipes_and_hidden_ones_are_not(tmp_path):
-    source, target = tmp_path / "source", tmp_path / "target"
+def test_files_beside_the_notebook_are_read_and_links_pipes_and_hidden_ones_are_not(tmp_path):
+    source = tmp_path / "source"
     (source / "data").mkdir(parents=True)
     (source / ".git").mkdir()
-    target.mkdir()
     for name in ("helper.py", "data/x.csv", "notebook.ipynb", ".hidden", ".git/config", "secret"):
         (source / name).write_text(name)
     (source / "link").symlink_to("/etc/hostname")
     (source / "folder").symlink_to("/etc")
     os.mkfifo(source / "pipe")
-    copy_beside(source, target, but=("secret",))
-    copied = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
-    assert copied == {"helper.py", "data/x.csv"}
+    found = beside(source, but=("secret",))
+    assert found == {"helper.py": b"helper.py", "data/x.csv": b"data/x.csv"}
 
 
-def test_what_is_too_large_is_passed_over_and_the_rest_is_copied(tmp_path):
-    source, target = tmp_path / "source", tmp_path / "target"
-    source.mkdir()
-    target.mkdir()
-    with open(source / "a-large-one", "wb") as file:
+def test_what_is_too_large_is_passed_over_and_the_rest_is_read(tmp_path):
+    with open(tmp_path / "a-large-one", "wb") as file:
         file.truncate(MOST_BYTES + 1)
-    (source / "small").write_text("x")
-    copy_beside(source, target)
-    assert [path.name for path in target.iterdir()] == ["small"]
+    (tmp_path / "small").write_text("x")
+    assert beside(tmp_path) == {"small": b"x"}
 
 
 def test_a_device_is_not_read():

@@ -18,6 +18,7 @@ CONDA_NAMES = {
     "torch": "pytorch-cpu",
     "playwright": "playwright-python",
     "jupyter-client": "jupyter_client",
+    "dask": "dask-core",  # without arrays and data frames
 }
 
 

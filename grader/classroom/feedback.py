@@ -14,10 +14,10 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from grader.checks import exercise_of
 from grader.classroom.display import plain_text
 from grader.classroom.outcome import RECORDS, Outcome, load, place
 from grader.report import as_html
-from grader.results import exercise_of
 
 #: no script, no frame, nothing from elsewhere
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"

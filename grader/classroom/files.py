@@ -1,4 +1,4 @@
-"""Copies what was handed in beside the notebook: regular files only, no links, up to a size."""
+"""Reads what was handed in beside the notebook: regular files only, no links, up to a size."""
 
 import os
 import stat
@@ -10,21 +10,19 @@ MOST_BYTES = 20 * 2**20  # together
 MOST_FOLDERS = 3  # one in the other
 
 
-def copy_beside(source: Path, target: Path, but: tuple[str, ...] = ()) -> None:
-    """Copy the files of a submission but for notebooks, what is hidden and those named in `but`.
+def beside(folder: Path, but: tuple[str, ...] = ()) -> dict[str, bytes]:
+    """The files of a submission by their paths in it, but for notebooks, hidden ones and `but`.
 
-    Links, pipes and devices are passed over, and so is what no longer fits.
+    Links, pipes and devices are passed over, and so is what is too much.
     """
-    room = MOST_BYTES
-    for number, path in enumerate(_files(source, MOST_FOLDERS)):
+    found, room = {}, MOST_BYTES
+    for number, path in enumerate(_files(folder, MOST_FOLDERS)):
         wanted = number < MOST_FILES and path.suffix != ".ipynb" and path.name not in but
         content = read_regular(path, room) if wanted else None
-        if content is None:
-            continue
-        room -= len(content)
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(content)
+        if content is not None:
+            room -= len(content)
+            found[str(path.relative_to(folder))] = content
+    return found
 
 
 def read_regular(path: Path, most: int) -> bytes | None:

@@ -1,9 +1,19 @@
 """Writes outcomes into nbgrader's gradebook: the one place where an automatic score comes from."""
 
-from nbgrader.api import Gradebook
+import os
+import tempfile
+import warnings
+from pathlib import Path
 
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import parse_utc
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+
+from grader.checks import exercise_of
+from grader.classroom.course import TIME, Course, Submission
 from grader.classroom.outcome import Outcome
-from grader.results import exercise_of
 
 
 def forget(gradebook: Gradebook, lesson: str, student: str, notebook: str) -> None:
@@ -26,3 +36,75 @@ def write(gradebook: Gradebook, outcome: Outcome) -> None:
     for comment in found.comments:
         comment.auto_comment = f"Not graded: {outcome.reason}" if outcome.reason else None
     gradebook.db.commit()
+
+
+class Writer:
+    """The one who writes grades while a class is graded, as `nbgrader autograde` would.
+
+    Use it with `with`. Example: `with Writer(course) as writer: writer.write(outcome)`
+    """
+
+    def __init__(self, course: Course) -> None:
+        # nbgrader makes a submission in steps, which SQLAlchemy remarks on each time
+        warnings.filterwarnings("ignore", category=SAWarning)
+        here = course.directory
+        self._gradebook = Gradebook(here.db_url, here.course_id)
+        self._penalties = _Penalties(self._gradebook, course.config)
+
+    def __enter__(self) -> "Writer":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._gradebook.close()
+
+    def take_up(self, submission: Submission) -> None:
+        """The submission is known, with its time, and what an earlier one earned is not."""
+        name, lesson = submission.student, submission.lesson
+        self._gradebook.update_or_create_student(name)
+        time = submission.from_nbgrader().get(TIME)
+        when = {"timestamp": parse_utc(time.decode().strip())} if time else {}
+        found = self._gradebook.update_or_create_submission(lesson, name, **when)
+        for notebook in found.notebooks:
+            forget(self._gradebook, lesson, name, notebook.name)
+
+    def write(self, outcome: Outcome) -> None:
+        """The points, and what comes off them for being late."""
+        write(self._gradebook, outcome)
+        self._penalties.apply(outcome)
+
+
+class _Penalties(AssignLatePenalties):
+    """nbgrader's own rule for late submissions, with a gradebook that is open already."""
+
+    def __init__(self, gradebook: Gradebook, config: Config) -> None:
+        super().__init__(config=config)
+        self._gradebook = gradebook
+        self.init_plugin()
+
+    def apply(self, outcome: Outcome) -> None:
+        which = outcome.lesson, outcome.student
+        submission = self._gradebook.find_submission(*which)
+        notebook = self._gradebook.find_submission_notebook(outcome.notebook, *which)
+        penalty, late = None, submission.total_seconds_late
+        if late > 0:
+            penalty = self.plugin_inst.late_submission_penalty(which[1], notebook.score, late)
+        if penalty is not None:
+            penalty = self._check_late_penalty(notebook, penalty)
+        notebook.late_submission_penalty = penalty
+        self._gradebook.db.commit()
+
+
+def lay_down(course: Course, submission: Submission, name: str, notebook: str) -> None:
+    """Put a graded notebook where nbgrader looks for it, whole or not at all."""
+    folder = course.autograded(submission)
+    folder.mkdir(parents=True, exist_ok=True)
+    _put(folder / f"{name}.ipynb", notebook.encode())
+    for beside, content in submission.from_nbgrader().items():
+        _put(folder / beside, content)
+
+
+def _put(path: Path, content: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+        os.fchmod(file.fileno(), 0o444)
+    os.replace(file.name, path)

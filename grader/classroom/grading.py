@@ -2,7 +2,6 @@
 
 import copy
 import re
-import secrets
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,15 +9,19 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
+from grader.checks import CHECK
 from grader.classroom.byhand import named_operations
 from grader.classroom.display import harmless, harmless_text, note, plain_text
 from grader.classroom.restore import OWN
+from grader.classroom.seeds import Seeds, at_random
+from grader.classroom.source import defines_only
 from grader.exercise import Exercise
-from grader.exercises import did_you_mean, find
+from grader.exercises import find
 from grader.judge import drawn, expected, judge
+from grader.names import did_you_mean
 from grader.record import Observation
 from grader.report import as_html, as_text
-from grader.results import CHECK, error_in_definition, error_of
+from grader.results import error_in_definition, error_of
 from grader.runtime.cage import Cage
 from grader.runtime.kernel import CagedKernel
 from grader.verdict import Verdict
@@ -40,7 +43,9 @@ class Graded:
     remarks: list[str] = field(default_factory=list)
 
 
-def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None) -> Graded:
+def grade_notebook(
+    notebook: NotebookNode, cage: Cage, files: Path | None = None, seeds: Seeds = at_random
+) -> Graded:
     """Run a restored notebook and judge what its checks hand over; raises NoKernel, OSError.
 
     Each exercise is judged where its check stands, and if it is not right there, once more at the
@@ -48,7 +53,7 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
     folder with what was handed in beside the notebook.
     """
     done = Graded(copy.deepcopy(notebook))
-    run = _Run(done, cage, files)
+    run = _Run(done, cage, files, seeds)
     end, left_out = time.monotonic() + cage.limits.wall, set()
     for _ in range(MOST_KERNELS):
         stopped_at = run.once(left_out)
@@ -58,7 +63,7 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
     for cell in done.notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = harmless(cell.outputs)
-        elif cell.id.startswith(OWN) or cell.metadata.get("nbgrader", {}).get("solution"):
+        elif is_learners(cell):
             cell.source = harmless_text(cell.source)
     for index, exercise in run.checks.items():
         verdict = done.verdicts.setdefault(exercise.name, _nothing(exercise, NOT_REACHED))
@@ -70,23 +75,35 @@ def grade_notebook(notebook: NotebookNode, cage: Cage, files: Path | None = None
 
 
 def report(verdict: Verdict) -> list[NotebookNode]:
-    """The outputs of a check cell, made here: nothing of the kernel's is in them."""
+    """The outputs of a check cell, made here: nothing of the kernel's is in them.
+
+    The page for the learner has the pictures; see feedback.py.
+    """
     hints = len(verdict.hints)
-    content = {"text/plain": as_text(verdict, hints), "text/html": as_html(verdict, hints)}
+    content = {
+        "text/plain": as_text(verdict, hints),
+        "text/html": as_html(verdict, hints, picture=False),
+    }
     shown = new_output("display_data", content, metadata={"verdict": verdict.to_json()})
     points = {"text/plain": repr(float(verdict.points))}
     return [shown, new_output("execute_result", points, execution_count=None)]
 
 
+def is_learners(cell: NotebookNode) -> bool:
+    """Whether a cell of a restored notebook was written by the learner, not by the lesson."""
+    return cell.id.startswith(OWN) or bool(cell.metadata.get("nbgrader", {}).get("solution"))
+
+
 class _Run:
     """The cells of one notebook, in as many kernels as it takes."""
 
-    def __init__(self, done: Graded, cage: Cage, files: Path | None) -> None:
-        self.done, self.cage, self.files = done, cage, files
+    def __init__(self, done: Graded, cage: Cage, files: Path | None, seeds: Seeds) -> None:
+        self.done, self.cage, self.files, self.seeds = done, cage, files, seeds
         self.cells = done.notebook.cells
         self.checks = dict(_checks(done.notebook))
         # cells that only show what an answer does: the answer may be what takes the kernel down
         self.demos = {i for i, cell in enumerate(self.cells) if "with after(" in cell.source}
+        self.endless: set[str] = set()
 
     def once(self, left_out: set[int]) -> int | None:
         """Run the notebook in a fresh kernel; the number of the cell that took it down, or None."""
@@ -96,19 +113,29 @@ class _Run:
                     continue
                 if index in self.checks:
                     self._judge(kernel, index, "")
+                elif index in self.demos and any(name in cell.source for name in self.endless):
+                    cell.outputs = []
                 else:
                     cell.outputs = []
-                    kernel.run(cell)
+                    kernel.run(cell, self.cage.limits.check if index in self.demos else 0)
                     if _out_of_memory(cell):  # what it filled would be missing for the rest
                         kernel.ended = "there was not enough memory"
                 if kernel.ended:
                     self._tell_of_the_end(kernel.ended, index)
                     return index
             for index in set(self.checks) - left_out:
-                if not kernel.ended:
+                if not kernel.ended and self._may_be_another(index):
                     where = "The answer that counts is the one at the end of the notebook."
                     self._judge(kernel, index, where)
         return None
+
+    def _may_be_another(self, check: int) -> bool:
+        """Whether the answer at the end of the notebook may be another than where its check was."""
+        if "NameError" in self.done.verdicts[self.checks[check].name].message:
+            return True  # what it needs may be further down
+        below = [cell for cell in self.cells[check + 1 :] if is_learners(cell)]
+        code = [cell for cell in below if cell.cell_type == "code"]
+        return not all(defines_only(cell.source, _own_name(cell)) for cell in code)
 
     def _tell_of_the_end(self, why: str, index: int) -> None:
         name = self.checks[index].name if index in self.checks else ""
@@ -122,13 +149,15 @@ class _Run:
         best = self.done.verdicts.get(exercise.name)
         if best and best.passed:
             return
-        seed = secrets.randbits(62)
+        seed = self.seeds(exercise.name)
         expected(exercise, seed)
         # Not the check of the notebook: a submission may have given that name to something else.
         cell = new_code_cell(CHECK.sub(f'{_CHECK}("{exercise.name}"', self.cells[index].source))
         kernel.desk.open(exercise.name, drawn(exercise, seed))
-        kernel.run(cell)
+        kernel.run(cell, self.cage.limits.check)
         observation = kernel.desk.close()
+        if kernel.late:
+            self.endless.add(exercise.name)
         if observation:
             verdict = judge(exercise, self._completed(exercise, observation), seed)
         else:
@@ -169,6 +198,10 @@ class _Run:
         code = (cell.source for cell in self.cells if cell.cell_type == "code")
         names = {name for source in code for name in _DEFINED.findall(source)}
         return f"Nothing is called {exercise.name}.{did_you_mean(exercise.name, names)}"
+
+
+def _own_name(cell: NotebookNode) -> str:
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
 
 
 def _out_of_memory(cell: NotebookNode) -> bool:

@@ -6,12 +6,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from grader.checks import CHECK, exercise_of
 from grader.classroom.folder import MOST_BYTES, Found, NoFolder, look, shown
 from grader.classroom.recognise import Lesson, cells_of
 from grader.classroom.restore import restore
 from grader.classroom.source import answers, defines
-from grader.exercises import exercises
-from grader.results import CHECK, exercise_of
 
 __all__ = ["MOST_BYTES", "Taken", "take_in"]
 
@@ -118,12 +117,16 @@ def _of_no_lesson(names: list[str], lessons: dict[str, str], found: Found, relea
 
 def _lesson_of(notebook: NotebookNode, mine: set[str], lesson: str) -> str:
     """The lesson whose checks or answers a notebook holds, before all this one; or ""."""
-    known = {exercise.name: exercise.lesson for exercise in exercises()}
-    known |= dict.fromkeys(mine, lesson)
     cells, _ = cells_of(notebook)
     code = [cell.text for cell in cells if cell.kind == "code"]
     keys = {exercise_of(key) for cell in cells for key in cell.keys}
     checked = {name for text in code for name in CHECK.findall(text)}
+    if mine & (keys | checked):
+        return lesson
+    from grader.exercises import exercises  # slow to import, and seldom needed
+
+    known = {exercise.name: exercise.lesson for exercise in exercises()}
+    known |= dict.fromkeys(mine, lesson)
     defined = {name for name in known if any(defines(text, name) for text in code)}
     for names in (keys | checked, defined):
         lessons = {known[name] for name in names if name in known}

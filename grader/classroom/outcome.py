@@ -18,7 +18,8 @@ class Outcome:
 
     `reason` says in plain words why it is not gradable. `ours` means that the machine failed, not
     the submission. `remarks` are what was put right before it ran, and what happened while it ran.
-    `cage` says in what it ran.
+    `cage` says in what it ran, `key` from which content it was made (see ledger.py), `written`
+    that the gradebook has it.
     Example: `Outcome("01-averaging", "ada", reason="The file is empty.").state` -> "not gradable"
     """
 
@@ -30,6 +31,8 @@ class Outcome:
     ours: bool = False
     remarks: tuple[str, ...] = ()
     cage: str = ""
+    key: str = ""
+    written: bool = False
 
     @property
     def state(self) -> str:
@@ -67,7 +70,12 @@ def load(path: Path) -> Outcome | None:
         fields = json.loads(path.read_text())
     except FileNotFoundError:
         return None
-    verdicts = tuple(Verdict.from_json(json.dumps(each)) for each in fields.pop("verdicts"))
+    return from_plain(fields)
+
+
+def from_plain(fields: dict) -> Outcome:
+    """What `dataclasses.asdict` was made from."""
+    verdicts = tuple(Verdict.from_json(json.dumps(each)) for each in fields["verdicts"])
     return Outcome(**{**fields, "verdicts": verdicts, "remarks": tuple(fields["remarks"])})
 
 

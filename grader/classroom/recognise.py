@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 
 from nbformat import NotebookNode
 
+from grader.checks import CHECK
 from grader.classroom.source import defines, same, text_of
-from grader.results import CHECK
 
 ALIKE = 0.6  # a changed cell has more than this in common with the released one
 MOST_WORDS = 1000  # longer cells are not compared

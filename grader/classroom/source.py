@@ -6,7 +6,7 @@ import warnings
 from functools import lru_cache
 from typing import Any
 
-from grader.results import CHECK
+from grader.checks import CHECK
 
 MOST_CHARACTERS = 200_000  # longer cells are not parsed
 _LEFT_OUT = "# left out when grading: "
@@ -136,6 +136,14 @@ def without_installs(text: str) -> str:
             line = f"{_LEFT_OUT}{line.strip()}"
         lines.append(line)
     return "\n".join(lines)
+
+
+def defines_only(text: str, name: str) -> bool:
+    """Whether a cell does nothing but define the name: `defines_only("def f(x): ...", "f")`."""
+    found = tree(text)
+    return found is not None and all(
+        getattr(node, "name", "") == name or _blank(node) for node in found.body
+    )
 
 
 def _definition(text: str, name: str) -> ast.stmt | None:

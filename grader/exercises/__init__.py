@@ -1,15 +1,20 @@
-"""One folder per lesson, one file per exercise. Each file declares `exercise`; no list is kept."""
+"""One folder per lesson, one file per exercise. Each file declares `exercise`; no list is kept.
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+The package is also the public function `grader.exercises()`.
+"""
+
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
+from sys import modules
+from types import ModuleType
 
+from grader.errors import UserError
 from grader.exercise import Exercise
+from grader.names import did_you_mean
 
 
-class UnknownExercise(LookupError):
+class UnknownExercise(UserError, LookupError):
     """There is no exercise of that name."""
 
 
@@ -29,7 +34,11 @@ def find(name: str) -> Exercise:
     raise UnknownExercise(f"There is no exercise called {name!r}.{did_you_mean(name, found)}")
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence: `did_you_mean("mixx", ["mix"])` -> " Did you mean 'mix'?"."""
-    near = get_close_matches(str(name), known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+class _Callable(ModuleType):
+    """A package that can be called: its name is also that of the public function."""
+
+    def __call__(self) -> tuple[Exercise, ...]:
+        return exercises()
+
+
+modules[__name__].__class__ = _Callable

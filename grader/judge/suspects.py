@@ -20,14 +20,18 @@ def matches(exercise: Exercise, evidence: list[Evidence], seed: int) -> tuple[Mi
     if single or not _may_be_two(evidence):
         return single
     with quiet(), fresh_state():
-        pairs = (Suspect(pair, drawn(exercise, seed)) for pair in exercise.pairs())
-        found = [s.mistake for s in pairs if s.has_these_values(evidence)]
+        found = [s.mistake for s in _pairs(exercise, seed) if s.has_these_values(evidence)]
     return tuple({frozenset(pair.parts): pair for pair in found}.values())
 
 
 @lru_cache(maxsize=32)
 def _suspects(exercise: Exercise, seed: int) -> tuple["Suspect", ...]:
     return tuple(Suspect(mistake, drawn(exercise, seed)) for mistake in exercise.known_wrong)
+
+
+@lru_cache(maxsize=32)
+def _pairs(exercise: Exercise, seed: int) -> tuple["Suspect", ...]:
+    return tuple(Suspect(pair, drawn(exercise, seed)) for pair in exercise.pairs())
 
 
 def _may_be_two(evidence: list[Evidence]) -> bool:

@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from grader.errors import UserError
 from grader.runtime import view
 from grader.runtime.view import COURSE, DESK, DESKS, HOME, WRITABLE
 
@@ -28,14 +30,18 @@ FIRST_USER = 61_184  # systemd's range for users that exist only while something
 GIGABYTE = 2**30
 
 
-class NoCage(RuntimeError):
+class NoCage(UserError):
     """The cage cannot be had as configured; the message says what is missing and what to do."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. `cell` and `wall` are seconds by the clock, outside the cage."""
+    """What one submission may use.
 
+    Seconds by the clock, outside the cage: for one `check`, for any other `cell`, for all.
+    """
+
+    check: int = 10
     cell: int = 60
     wall: int = 600
     cpu: int = 600
@@ -66,7 +72,7 @@ class Cage:
     layers: dict[str, bool] = field(default_factory=dict, compare=False)
     as_user: bool = False  # root starts it, and it becomes another user
     secrets: tuple[str, ...] = ()
-    warm: bool = False  # kernels are forked from a template
+    template: str = ""  # the folder of the template that kernels are forked from, see warm.py
 
     @property
     def official(self) -> bool:
@@ -74,8 +80,11 @@ class Cage:
 
     @property
     def user(self) -> int | None:
-        """The number of the user that a submission runs as, None for whoever grades."""
-        return FIRST_USER + os.getpid() % 4000 if self.as_user else None
+        """The number of the user that a submission runs as, None for whoever grades.
+
+        Each thread has another one, as the limit of processes is kept for each user.
+        """
+        return FIRST_USER + threading.get_native_id() % 4000 if self.as_user else None
 
     def __str__(self) -> str:
         if not self.official:

@@ -1,7 +1,6 @@
 """A kernel in a cage, its cells and its end: everything it says is for display only."""
 
 import contextlib
-import json
 import math
 import os
 import shutil
@@ -11,37 +10,25 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from queue import Empty
 from types import TracebackType
-from typing import Any
 
 import psutil
-import zmq.asyncio
-from jupyter_client import AsyncKernelClient, AsyncKernelManager
-from jupyter_client.connect import KernelConnectionInfo
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.provisioning import LocalProvisioner
-from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from grader.runtime.cage import Cage, own
+from grader.runtime.channels import Client, Manager
 from grader.runtime.desk import Desk
-from grader.runtime.view import DESK
-from grader.runtime.warm import CagedTemplate, short_folder, template_for
+from grader.runtime.warm import short_folder, template_for
 
-MOST_SAID = 200_000  # characters of one cell's outputs that are kept
-LONGEST_MESSAGE = 16 * 2**20
 MOST_FILES = 50
 MOST_SENT = 2**30  # bytes that the grading process may grow by while a kernel runs
 PATIENCE = 5  # seconds that an interrupted cell has to stop
-KEPT = {"stream", "display_data", "execute_result", "error", "status", "clear_output"}
 
 
-class NoKernel(RuntimeError):
+class NoKernel(OSError):
     """The kernel did not start: no fault of a submission, none of whose code has run."""
 
 
@@ -49,13 +36,13 @@ class CagedKernel:
     """Starts a kernel in a cage, runs cells in it one by one, and leaves nothing behind.
 
     Use it with `with`. `ended` is empty while the kernel is there, then it says in words why it is
-    gone: time, memory, its own doing.
+    gone: time, memory, its own doing. `late` says that the last cell had to be interrupted.
     Example: `with CagedKernel(cage("standard")) as kernel: kernel.run(cell)`
     """
 
     def __init__(self, cage: Cage, files: Path | None = None) -> None:
-        self.cage, self.ended = cage, ""
-        template = template_for(cage) if cage.warm else None
+        self.cage, self.ended, self.late = cage, "", False
+        template = template_for(cage) if cage.template else None
         if template:
             self._folder = template.make_desk()
         else:
@@ -64,8 +51,8 @@ class CagedKernel:
         if files:
             shutil.copytree(files, self._folder / "files")
         self.desk = Desk(self._folder / "desk")
-        self._manager = _Manager(cage, self._folder, template)
-        self._client = _Client(
+        self._manager = Manager(cage, self._folder, template)
+        self._client = Client(
             new_notebook(cells=[new_code_cell()]),  # each cell in turn comes to its only place
             km=self._manager,
             timeout=None,  # see _watch
@@ -78,7 +65,7 @@ class CagedKernel:
             shutdown_kernel="immediate",
         )
         self._over = threading.Event()
-        self._deadline, self._interrupted = math.inf, False
+        self._deadline, self._seconds, self._interrupted = math.inf, 0, False
 
     def __enter__(self) -> "CagedKernel":
         try:
@@ -110,10 +97,13 @@ class CagedKernel:
             pass
         self._leave()
 
-    def run(self, cell: NotebookNode) -> str:
-        """Run one cell; an empty string, or why the kernel is gone with it."""
-        self._client.said = 0
-        self._deadline = time.monotonic() + self.cage.limits.cell
+    def run(self, cell: NotebookNode, seconds: int = 0) -> str:
+        """Run one cell, for the time that any cell has or for `seconds`.
+
+        An empty string, or why the kernel is gone with it.
+        """
+        self._client.said, self._seconds = 0, seconds or self.cage.limits.cell
+        self._deadline = time.monotonic() + self._seconds
         try:
             self._client.execute_cell(cell, 0)
         except DeadKernelError:
@@ -121,8 +111,9 @@ class CagedKernel:
         except Exception as error:  # the messages of the kernel are the student's to write
             self.ended = self.ended or f"its kernel sent what is no message: {type(error).__name__}"
             self._kill()
-        if self._interrupted:
-            cell.outputs.append(_late(self.cage.limits.cell))
+        self.late = self._interrupted
+        if self.late:
+            cell.outputs.append(_late(self._seconds))
         self._deadline, self._interrupted = math.inf, False
         return self.ended
 
@@ -130,10 +121,10 @@ class CagedKernel:
         """From outside: time by the clock, memory of all its processes, files among the sockets."""
         limits, end = self.cage.limits, time.monotonic() + self.cage.limits.wall
         ours = psutil.Process().memory_info().rss
-        while not self._over.wait(0.1):
+        while not self._over.wait(0.2):
             now = time.monotonic()
             if now > self._deadline + PATIENCE:
-                self.ended = f"it ran for more than {limits.cell} s and could not be stopped"
+                self.ended = f"it ran for more than {self._seconds} s and could not be stopped"
             elif now > end:
                 self.ended = f"the notebook ran for more than {limits.wall} s"
             elif self._memory() > limits.memory:
@@ -194,72 +185,3 @@ class CagedKernel:
 def _late(seconds: int) -> NotebookNode:
     text = f"Interrupted after {seconds} s. Is there a loop that never ends?\n"
     return NotebookNode(output_type="stream", name="stdout", text=text)
-
-
-class _Manager(AsyncKernelManager):
-    """Talks over sockets in a folder that is called differently on the two sides."""
-
-    def __init__(self, cage: Cage, folder: Path, template: CagedTemplate | None) -> None:
-        context = zmq.asyncio.Context()
-        context.maxmsgsize = LONGEST_MESSAGE
-        super().__init__(
-            context=context,
-            transport="ipc",
-            ip=str(folder / "kernel"),
-            connection_file=str(folder / "outside.json"),
-        )
-        self._folder = folder
-        self._inside = Path(DESK) if cage.official else folder
-        self.client_factory = _Channels
-        self._kernel_spec = KernelSpec(argv=[] if template else cage.command(folder, "kernel"))
-        if template:
-            self.provisioner = _Provisioner(kernel_spec=self._kernel_spec, parent=self)
-            self.provisioner.start = partial(template.fork, folder.name)
-
-    def write_connection_file(self, **kwargs: Any) -> None:
-        """One file for this side, one for the other."""
-        super().write_connection_file(**kwargs)
-        described = json.loads(Path(self.connection_file).read_text())
-        inside = self._folder / "inside.json"
-        inside.write_text(json.dumps(described | {"ip": str(self._inside / "kernel")}))
-        inside.chmod(0o644)
-
-
-class _Channels(AsyncKernelClient):
-    """Ready when both channels answer; the usual wait for silence would come to 0.2 s a kernel."""
-
-    async def wait_for_ready(self, timeout: float | None = None) -> None:
-        end = time.monotonic() + (timeout or math.inf)
-        while time.monotonic() < end and await self.is_alive():
-            self.kernel_info()
-            with contextlib.suppress(Empty):
-                await self.get_shell_msg(timeout=1)
-                await self.get_iopub_msg(timeout=0.2)
-                return
-        raise RuntimeError("it does not answer")
-
-
-class _Provisioner(LocalProvisioner):
-    """Has the template start the kernel."""
-
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        self.process = self.start()
-        self.pid = self.process.pid
-        return self.connection_info
-
-
-class _Client(NotebookClient):
-    """Keeps of a cell's messages those that are shown, and no more than MOST_SAID of them."""
-
-    said = 0
-
-    def process_message(
-        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
-    ) -> NotebookNode | None:
-        if msg["msg_type"] not in KEPT:
-            return None
-        if msg["msg_type"] != "status":
-            self.said += len(str(msg["content"]))
-            if self.said > MOST_SAID:
-                return None
-        return super().process_message(msg, cell, cell_index)

@@ -11,10 +11,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
+from grader.errors import UserError
+
 SECONDS_PER_CELL = 60
 
 
-class NotANotebook(ValueError):
+class NotANotebook(UserError):
     """The file cannot be read as a notebook; the message says why, in one line."""
 
 

@@ -1,7 +1,6 @@
 """The near side of a template process: starts it, asks it for kernels, and holds on to them."""
 
 import contextlib
-import fcntl
 import json
 import os
 import select
@@ -11,6 +10,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 TRIES = 3
 PATIENCE = 60  # seconds until a template answers: it may have to import everything first
@@ -47,6 +47,15 @@ class Template:
                     self.close()
         raise NoTemplate(f"the template process does not answer: {trouble}")
 
+    def hold(self) -> None:
+        """Have the process there, or on its way, until `close`."""
+        with self._one_at_a_time:
+            if self._stays and _readable(self._stays, 0):  # nothing is ever said: it is hung up
+                self._stays.close()
+                self._stays = None
+            if self._stays is None:
+                self._stays = self._connect()
+
     def close(self) -> None:
         """Let the process go, if nobody else holds it."""
         with self._one_at_a_time:
@@ -55,9 +64,7 @@ class Template:
                 self._stays = None
 
     def _ask(self, request: dict, files: tuple[int, int, int]) -> "Fork":
-        with self._one_at_a_time:
-            if self._stays is None:
-                self._stays = self._connect()
+        self.hold()
         line = self._connect()
         try:
             line.settimeout(PATIENCE)
@@ -73,6 +80,8 @@ class Template:
     def _connect(self) -> socket.socket:
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
             return self._dial()
+        import fcntl  # Windows has none, and imports this module all the same
+
         with open(self._address.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # of all who find nobody there, one starts it
             with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
@@ -100,7 +109,8 @@ class Fork:
     stdin = stdout = stderr = None
 
     def __init__(self, line: socket.socket, described: int) -> None:
-        self._line, self._described = line, described
+        self._line = line
+        self._described = open(described, "rb", buffering=0)
         self.returncode: int | None = None
         self.pid = _number(described)
 
@@ -118,7 +128,7 @@ class Fork:
         """Send a signal to this process, and to no other that has got its number."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._described, number)
+                signal.pidfd_send_signal(self._described.fileno(), number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
@@ -137,18 +147,19 @@ class Fork:
                 told = b""
             if told:
                 self.returncode = json.loads(told)["exit"]
-            elif not self._is_there(timeout):  # the template is gone; the kernel may be there yet
+            elif _readable(self._described, timeout):  # the template is gone, and now the kernel
                 self.returncode = -signal.SIGKILL
             if self.returncode is not None:
                 self._line.close()
-                os.close(self._described)
+                self._described.close()
         return self.returncode
 
-    def _is_there(self, timeout: float | None) -> bool:
-        waited = None if timeout is None else int(1000 * timeout)
-        poll = select.poll()
-        poll.register(self._described, select.POLLIN)
-        return not poll.poll(waited)
+
+def _readable(one: socket.socket | BinaryIO, timeout: float | None) -> bool:
+    """Whether there is something to read, or an end, before the time is over."""
+    poll = select.poll()
+    poll.register(one, select.POLLIN)
+    return bool(poll.poll(None if timeout is None else int(1000 * timeout)))
 
 
 def _number(described: int) -> int:

@@ -27,11 +27,8 @@ class CagedTemplate:
 
     def __init__(self, cage: Cage) -> None:
         self.cage = cage
-        self._folder = Path(tempfile.mkdtemp(prefix="warm-", dir=short_folder()))
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self.desks = self._folder / "desks"
-        self.desks.mkdir(mode=0o711)
-        self._template = Template(self._folder / "template", self._start)
+        self.desks = Path(cage.template, "desks")
+        self._template = Template(Path(cage.template, "template"), self._start)
 
     def fork(
         self, name: str, what: str = "kernel", output: int | None = None, **settings: object
@@ -40,7 +37,8 @@ class CagedTemplate:
         with open(os.devnull, "r+b", buffering=0) as nothing:
             nothing = nothing.fileno()
             files = (nothing, nothing if output is None else output, nothing)
-            return self._template.fork({"name": name, "what": what, **settings}, files)
+            request = {"name": name, "what": what, "user": self.cage.user, **settings}
+            return self._template.fork(request, files)
 
     def tried(self) -> dict[str, bool]:
         """The layers that hold for a fork, each seen to hold."""
@@ -62,6 +60,10 @@ class CagedTemplate:
         own(folder, self.cage)
         return folder
 
+    def start(self) -> None:
+        """Have the process start, and stay while this one holds on to it."""
+        self._template.hold()
+
     def close(self) -> None:
         """Let the process end."""
         self._template.close()
@@ -76,31 +78,42 @@ class CagedTemplate:
         )
 
 
+def started(cage: Cage) -> Cage:
+    """The same cage, its template on its way: it will be there while this process is.
+
+    Processes that are given this cage share the template.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="warm-", dir=short_folder()))
+    (folder / "desks").mkdir()
+    folder.chmod(0o711)
+    weakref.finalize(template_for, shutil.rmtree, folder, ignore_errors=True)
+    warm = replace(cage, template=str(folder))
+    template_for(warm).start()
+    return warm
+
+
 def warmed(cage: Cage) -> Cage:
     """The same cage with warm kernels, tried out; as it was where that would hold less.
 
-    Example: `warmed(cage("strict")).warm` -> True
+    Example: `warmed(cage("strict")).template` -> the path of a folder
     """
     if not cage.official:
         return cage
-    warm = replace(cage, warm=True)
-    template = template_for(warm)
+    warm = cage if cage.template else started(cage)
     try:
-        layers = template.tried()
-    except NoTemplate as error:
-        layers, trouble = {}, str(error)
-    else:
-        trouble = "forked kernels cannot be shut in as well"
+        layers, trouble = template_for(warm).tried(), "forks cannot be shut in as well"
+    except (NoTemplate, OSError) as error:
+        layers, trouble = {}, error
     if all(layers.get(name) for name, holds in cage.layers.items() if holds):
         return warm
-    template.close()
+    template_for(warm).close()
     log.warning("Kernels start cold here, which takes seconds each: %s", trouble)
-    return cage
+    return replace(cage, template="")
 
 
 @cache
 def template_for(cage: Cage) -> CagedTemplate:
-    """The one template that this process has for a kind of cage."""
+    """The one way that this process has to the template of a cage."""
     return CagedTemplate(cage)
 
 

@@ -21,7 +21,10 @@ from zoo.animal import Animal, solved_from
 
 ROOT = Path(__file__).resolve().parents[2]
 #: seconds for one cell, so that endless loops end soon; the slowest cell takes 3
-LIMITS = ("--CagedGrading.cell_seconds=6", "--CagedGrading.notebook_seconds=180")
+LIMITS = """
+c.CagedGrading.check_seconds = c.CagedGrading.cell_seconds = 6
+c.CagedGrading.notebook_seconds = 180
+"""
 _SUBREAPER = 36  # prctl(2)
 
 
@@ -45,7 +48,7 @@ class Course:
         self.database = f"sqlite:///{folder / 'gradebook.db'}?timeout=30"
         self.lessons = sorted({animal.lesson for animal in animals})
         self.commands: dict[str, int] = {}
-        shutil.copy(config, folder / "nbgrader_config.py")
+        (folder / "nbgrader_config.py").write_text(config.read_text() + LIMITS)
         for lesson in self.lessons:
             shutil.copytree(ROOT / "solutions" / lesson, folder / "solutions" / lesson)
             if not pictures:
@@ -53,12 +56,16 @@ class Course:
             self.nbgrader("generate_assignment", lesson)
 
     def nbgrader(self, command: str, *arguments: str, **how: Any) -> str:
-        """Run one command in the course's folder; what it said, and its status in `commands`.
+        """Run one of nbgrader's commands in the course's folder; see `run`."""
+        return self.run("nbgrader", command, *arguments, **how)
+
+    def run(self, module: str, command: str, *arguments: str, **how: Any) -> str:
+        """Run a command of a module; what it said, and its status in `commands`.
 
         `how` is for subprocess.run.
         """
         done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", command, *arguments],
+            [sys.executable, "-m", module, command, *arguments],
             cwd=self.folder,
             env={
                 **os.environ,
@@ -95,7 +102,7 @@ class Course:
             self.handed_in = self.contents()
             self.said = {}
             for lesson in self.lessons:
-                self.said[lesson] = self.nbgrader("autograde", lesson, "--force", *LIMITS)
+                self.said[lesson] = self.run("grader.cli", "autograde", lesson, "--jobs", "2")
                 self.nbgrader("generate_feedback", lesson)
             self.nbgrader("export", "--to", "grades.csv")
             self.left_running = reaper.found()

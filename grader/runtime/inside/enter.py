@@ -20,6 +20,11 @@ import seccomp
 import template
 
 HOME = os.environ["HOME"]
+PLAIN = (
+    "--HistoryManager.enabled=False",
+    "--InteractiveShell.colors=nocolor",
+    "--Kernel._execute_sleep=0",
+)
 
 
 def close_doors(settings: dict) -> dict[str, bool]:
@@ -66,7 +71,11 @@ def run(settings: dict, what: str) -> None:
     unpack_fonts()
     prepare()
     unpack_files(settings["desk"])
-    quick = ["--HistoryManager.enabled=False", "--InteractiveShell.colors=nocolor"]
+    quick = [
+        "--HistoryManager.enabled=False",
+        "--Kernel._execute_sleep=0",
+        "--InteractiveShell.colors=nocolor",
+    ]
     template.start_kernel(["-f", os.path.join(settings["desk"], "inside.json"), *quick])
 
 

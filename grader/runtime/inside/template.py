@@ -5,24 +5,29 @@ files for the kernel's input and outputs. It is answered with the kernel's numbe
 that stands for just that process), and with its exit status when it ends. A kernel whose line is
 hung up is killed, and when nobody is connected any more the process ends.
 
+    python template.py   with the listening socket for its input: serves kernels without a cage
+
 It holds nothing secret, has one thread, and has run no operation of torch: what a fork shares with
-the next one is code.
+the next one is code, and the seed of `hash`.
 """
 
 import ctypes
 import gc
-import importlib
+import importlib.util
 import json
 import os
 import random
+import select
 import selectors
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
+from functools import partial
 
 MODULES = (
-    "numpy", "torch", "matplotlib.pyplot", "ipykernel.debugger", "ipykernel.kernelapp",
+    "numpy.random", "torch", "matplotlib.pyplot", "ipykernel.debugger", "ipykernel.kernelapp",
     "ipykernel.zmqshell", "IPython.core.completer", "IPython.core.magics",
 )  # fmt: skip
 MOST = 2**18  # bytes of a request
@@ -32,17 +37,15 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def preload() -> None:
-    """Import what a kernel takes seconds to import, without starting a thread."""
+    """Import what a kernel takes seconds to import, and be left with one thread."""
     # what ipykernel would set before a lesson imports matplotlib
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-    kept = os.environ.get("OPENBLAS_NUM_THREADS")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would start its threads at once
     for name in MODULES:
         importlib.import_module(name)
-    if kept is None:
-        del os.environ["OPENBLAS_NUM_THREADS"]
-    else:
-        os.environ["OPENBLAS_NUM_THREADS"] = kept
+    # OpenBLAS has started threads for numpy. It ends them before a fork, until there is work.
+    if (child := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
 
 
 def reseed() -> None:
@@ -120,7 +123,11 @@ class Template:
             os.close(number)
 
     def _fork(self, line: socket.socket, request: dict, files: list[int]) -> None:
-        kernel = os.fork()
+        try:
+            kernel = os.fork()
+        except OSError:  # there are too many processes
+            self._hang_up(line)
+            return
         if kernel == 0:
             self._become(request, files)
         self._kernels[kernel] = line
@@ -133,29 +140,19 @@ class Template:
             os.close(described)
 
     def _become(self, request: dict, files: list[int]) -> None:
-        """In the fork: leave everything of the template behind, and run."""
-        status = 1
-        try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            os.setsid()
-            for one in (self._listener, self._wakes, self._woken, self._ready, *self._lines):
-                one.close()
-            for standard, number in enumerate(files):
-                os.dup2(number, standard)
-            os.closerange(3, 1024)
-            reseed()
-            self._run(request)
-            status = 0
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 1
-        except BaseException:
-            sys.excepthook(*sys.exc_info())
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(status)
+        """In the fork: leave everything of the template behind, run, and end as Python does."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.setsid()
+        for one in (self._listener, self._wakes, self._woken, self._ready, *self._lines):
+            one.close()
+        for standard, number in enumerate(files):
+            os.dup2(number, standard)
+        os.closerange(3, 1024)
+        reseed()
+        self._run(request)
+        raise SystemExit  # through serve(): what is to be done at exit is done
 
     def _reap(self, wakes: socket.socket) -> None:
         wakes.recv(4096)
@@ -179,27 +176,55 @@ class Template:
             line.close()
 
 
-def start_kernel(arguments: list[str]) -> None:
-    """Run IPython's kernel in this process, until it is told to end."""
+def start_kernel(arguments: list[str], *unseen: str) -> None:
+    """Run IPython's kernel in this process, until it is told to end.
+
+    The `unseen` arguments are not in the kernel's `sys.argv`.
+    """
     from ipykernel.kernelapp import launch_new_instance
 
-    sys.argv = ["ipykernel_launcher.py", *arguments]
-    launch_new_instance(arguments)
+    sys.argv = [importlib.util.find_spec("ipykernel_launcher").origin, *arguments]
+    launch_new_instance([*arguments, *unseen])
 
 
-def _plain(request: dict) -> None:
-    """A kernel without a cage, as if it had been started with this environment in this folder."""
+def end_with(process: int) -> None:
+    """End when a process does that is not the parent of this one."""
+    described = os.pidfd_open(process)
+
+    def wait() -> None:
+        select.select([described], [], [])
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _plain(added: dict[str, str], request: dict) -> None:
+    """A kernel without a cage, as if it had been started with this environment in this folder.
+
+    Whatever libraries have `added` to it is there too. The kernel outlives the template, and ends
+    with the process that asked for it.
+    """
     set_dumpable(True)
     os.environ.clear()
-    os.environ.update(request["environment"])
-    os.environ["JPY_PARENT_PID"] = str(os.getppid())
-    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    os.environ.update(added | request["environment"])
     os.chdir(request["folder"])
-    start_kernel(request["arguments"])
+    end_with(int(os.environ["JPY_PARENT_PID"]))
+    # ipykernel would wait for its parent to end, which is the template; number 1 never does
+    start_kernel(request["arguments"], "--IPKernelApp.parent_handle=1")
+
+
+def _main() -> None:
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the folder of this file
+    if os.fork():
+        os._exit(0)  # whoever started this goes on
+    listener = socket.socket(fileno=os.dup(0))
+    before = set(os.environ)
+    preload()
+    added = {name: os.environ[name] for name in os.environ.keys() - before}
+    set_dumpable(False)
+    Template(listener, partial(_plain, added)).serve()
 
 
 if __name__ == "__main__":
-    listening = socket.socket(fileno=os.dup(0))
-    preload()
-    set_dumpable(False)
-    Template(listening, _plain).serve()
+    _main()

@@ -1,0 +1,50 @@
+"""`grader check NOTEBOOK`: run one notebook and say what each exercise earns."""
+
+import json
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from grader.results import Result, results
+from grader.runtime.notebook import NotANotebook, read_notebook, run_notebook
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("notebook", type=Path)
+    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON instead")
+
+
+def run(options: Namespace) -> int:
+    """Run the notebook in a fresh kernel and print one row for each exercise."""
+    path = options.notebook
+    notebook = read_notebook(path)
+    if not results(notebook):
+        raise NotANotebook(f"{path}: no exercise of this course is checked in it")
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        cells = sum(cell.cell_type == "code" for cell in notebook.cells)
+        task = progress.add_task(f"Running {path.name}", total=cells)
+        ended = run_notebook(notebook, path.parent, lambda: progress.advance(task))
+    rows = results(notebook, ended)
+    points, most = sum(row.points for row in rows), sum(row.max_points for row in rows)
+    if options.json:
+        found = {"notebook": str(path), "points": points, "max_points": most}
+        print(json.dumps(found | {"exercises": [asdict(row) for row in rows]}, indent=2))
+    else:
+        Console().print(_table(rows, points, most))
+    return 0 if points == most else 1
+
+
+def _table(rows: list[Result], points: float, most: float) -> Table:
+    table = Table(show_footer=True)
+    table.add_column("Exercise", "Total", no_wrap=True)
+    table.add_column("Points", f"{points:g} of {most:g}", no_wrap=True)
+    table.add_column("Message", overflow="fold")
+    for row in rows:
+        line = row.message.splitlines()[0] if row.message else ""
+        table.add_row(row.exercise, f"{row.points:g} of {row.max_points:g}", line)
+    return table
