@@ -29,7 +29,7 @@ HASTY = replace(LIMITS, cell=2)  # for what never ends
 def shut_in(request):
     cold = cage("strict", secrets=(str(ROOT / "solutions"),), limits=LIMITS)
     warm = warmed(cold)
-    assert warm.warm
+    assert warm.template
     return warm if request.param == "warm" else cold
 
 

@@ -148,8 +148,9 @@ def test_what_is_too_large_is_passed_over_and_the_rest_is_read(tmp_path):
     assert beside(tmp_path) == {"small": b"x"}
 
 
-def test_a_device_is_not_read():
-    assert read_regular(submission.Path("/dev/zero"), 100) is None
+@pytest.mark.parametrize("path", ["/dev/zero", "/", "/nowhere"])
+def test_what_is_no_regular_file_is_not_read(path):
+    assert read_regular(submission.Path(path), 100) is None
 
 
 # -- what is shown ---------------------------------------------------------------------------------

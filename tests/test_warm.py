@@ -164,11 +164,11 @@ def test_the_server_of_jupyterlab_runs_and_restarts_one(runtime, tmp_path):
         client = BlockingKernelClient(connection_file=str(runtime / f"kernel-{kernel}.json"))
         client.load_connection_file()
         client.start_channels()
-        for _ in range(2):
-            client.wait_for_ready(timeout=60)
-            assert run(client, IS_WARM) == "True"
-            assert run(client, "'x' in globals() and print('old'); x = 1") == ""
-            ask(f"/{kernel}/restart")
+        client.wait_for_ready(timeout=60)
+        run(client, "x = 1")
+        ask(f"/{kernel}/restart")
+        client.wait_for_ready(timeout=60)
+        assert run(client, "print('x' in globals())\n" + IS_WARM) == "False\nTrue"
         client.stop_channels()
     finally:
         server.terminate()
@@ -469,6 +469,22 @@ def test_where_torch_cannot_be_imported_this_is_found_out_once(monkeypatch, capl
     assert tries.read_text() == tried
     (said,) = [one.getMessage() for one in caplog.records if one.name == provisioner.__name__]
     assert "the template process does not answer" in said
+
+
+def test_modules_are_looked_for_from_the_folder_of_the_kernel(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", "mine")
+    looked = f"import sys; print({str(tmp_path / 'mine')!r} in sys.path)\n" + IS_WARM
+    with started(cwd=str(tmp_path)) as (_, client):
+        assert run(client, looked) == "True\nTrue"
+
+
+def test_a_package_that_is_installed_asks_for_another_template(tmp_path):
+    packages = tmp_path / "lib" / "python3.11" / "site-packages"
+    packages.mkdir(parents=True)
+    os.utime(packages, (0, 0))
+    before = provisioner._changes(str(tmp_path / "bin" / "python"))
+    (packages / "one.dist-info").mkdir()
+    assert provisioner._changes(str(tmp_path / "bin" / "python")) != before
 
 
 def test_a_folder_that_others_can_enter_is_not_used(monkeypatch, caplog, tmp_path):

@@ -5,6 +5,7 @@ take a worker with it, is kept by batch.py.
 """
 
 import os
+import tempfile
 import uuid
 from concurrent.futures import CancelledError
 from typing import Any
@@ -48,6 +49,7 @@ class Crew:
         self._client.close()
         if self._cluster:
             self._cluster.close()
+            self._scratch.cleanup()
 
     def _join(self) -> Client:
         try:
@@ -59,8 +61,13 @@ class Crew:
             ) from None
 
     def _hire(self) -> Client:
+        self._scratch = tempfile.TemporaryDirectory(prefix="dask-")
         self._cluster = LocalCluster(
-            n_workers=self._jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=self._jobs,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
+            local_directory=self._scratch.name,
         )
         return Client(self._cluster, set_as_default=False)
 

@@ -31,11 +31,14 @@ def read_regular(path: Path, most: int) -> bytes | None:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with open(number, "rb") as file:
+    try:
         found = os.fstat(number)
         if not stat.S_ISREG(found.st_mode) or found.st_size > most:
             return None
-        return file.read(most)
+        with open(number, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(number)
 
 
 def _files(folder: Path, deep: int) -> Iterator[Path]:

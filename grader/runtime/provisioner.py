@@ -52,7 +52,7 @@ class WarmProvisioner(LocalProvisioner):
         """Start the kernel; the first one waits until its template has imported everything."""
         try:
             self.process = await asyncio.to_thread(_fork, cmd, kwargs)
-        except NoTemplate as error:
+        except (NoTemplate, OSError) as error:
             if str(error) not in _said:
                 _said.add(str(error))
                 log.warning("Kernels start cold here, which takes seconds each: %s", error)
@@ -71,14 +71,11 @@ def _fork(cmd: list[str], kwargs: dict[str, Any]) -> Fork:
     if not kwargs.keys() <= SERVED:
         raise NoTemplate("this one asks for more than a fork can be given")
     environment = {**(kwargs.get("env") or os.environ), "JPY_PARENT_PID": str(os.getpid())}
-    address, template = _template(python, environment)
+    folder = os.path.abspath(kwargs.get("cwd") or ".")
+    address, template = _template(python, environment, folder)
     if address in _given_up:
         raise NoTemplate(_given_up[address])
-    request = {
-        "environment": environment,
-        "folder": os.path.abspath(kwargs.get("cwd") or "."),
-        "arguments": arguments,
-    }
+    request = {"environment": environment, "folder": folder, "arguments": arguments}
     with open(os.devnull, "r+b", buffering=0) as nothing:
         outputs = [_output(kwargs.get(f"std{name}"), name, nothing) for name in ("out", "err")]
         try:
@@ -113,10 +110,15 @@ def _output(wanted: Any, name: str, nothing: Any) -> int:
     return wanted.fileno()
 
 
-def _template(python: tuple[str, ...], environment: dict[str, str]) -> tuple[Path, Template]:
+def _template(
+    python: tuple[str, ...], environment: dict[str, str], folder: str
+) -> tuple[Path, Template]:
     """The template of this process for an environment, and its address, which others share."""
     read = {name: value for name, value in sorted(environment.items()) if name.startswith(READ)}
-    about = json.dumps([python, read, _changes(python[0]), _inherited()])
+    searched = read.get("PYTHONPATH", "").split(os.pathsep)
+    if all(os.path.isabs(one) for one in searched) or searched == [""]:
+        folder = "/"  # where it starts is nothing to it
+    about = json.dumps([python, read, folder, _changes(python[0]), _inherited()])
     address = _folder() / hashlib.sha256(about.encode()).hexdigest()[:16]
 
     def start(listener: socket) -> None:
@@ -126,12 +128,13 @@ def _template(python: tuple[str, ...], environment: dict[str, str]) -> tuple[Pat
             stdin=listener,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            cwd=folder,
             env=read,
             start_new_session=True,
             check=False,
         )
 
-    key = python, *read.items()
+    key = python, folder, *read.items()
     known, template = _templates.get(key, (None, None))
     if known != address:
         if template:  # its packages are out of date
