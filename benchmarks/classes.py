@@ -52,13 +52,13 @@ class Class:
         (self.released,) = (folder / "notebooks" / lesson).glob("*.ipynb")
         released = nbformat.read(self.released, as_version=4)
         source = folder / "solutions" / lesson / self.released.name
-        solved = _solved(released, nbformat.read(source, as_version=4))
+        right = solved(released, nbformat.read(source, as_version=4))
         for number in range(count):
-            handed_in = folder / "submitted" / f"learner-{number:04}" / lesson
-            handed_in.mkdir(parents=True)
+            place = folder / "submitted" / f"learner-{number:04}" / lesson
+            place.mkdir(parents=True)
             kind = MIX[number % len(MIX)]
-            notebook = _handed_in(kind, solved, released, random.Random(number))
-            nbformat.write(notebook, handed_in / self.released.name)
+            notebook = handed_in(kind, right, released, random.Random(number))
+            nbformat.write(notebook, place / self.released.name)
 
     def run(self, *command: str, check: bool = True, **how) -> subprocess.CompletedProcess:
         """Run `nbgrader ...` or `grader ...` in the course."""
@@ -103,7 +103,7 @@ class Class:
             }
 
 
-def _solved(released: NotebookNode, source: NotebookNode) -> NotebookNode:
+def solved(released: NotebookNode, source: NotebookNode) -> NotebookNode:
     """The released notebook with the answers of the source."""
     solved, answers = copy.deepcopy(released), {cell.id: cell.source for cell in source.cells}
     for cell in _answers(solved):
@@ -112,10 +112,10 @@ def _solved(released: NotebookNode, source: NotebookNode) -> NotebookNode:
     return solved
 
 
-def _handed_in(
-    kind: str, solved: NotebookNode, released: NotebookNode, chance: random.Random
+def handed_in(
+    kind: str, right: NotebookNode, released: NotebookNode, chance: random.Random
 ) -> NotebookNode:
-    notebook = copy.deepcopy(released if kind == "untouched" else solved)
+    notebook = copy.deepcopy(released if kind == "untouched" else right)
     answers = _answers(notebook)
     if kind == "half":
         stubs = {cell.id: cell.source for cell in released.cells}

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_output
 from grader.checks import CHECK
 from grader.classroom.byhand import named_operations
 from grader.classroom.display import harmless, harmless_text, note, plain_text
+from grader.classroom.needed import needed
 from grader.classroom.restore import OWN
 from grader.classroom.seeds import Seeds, at_random
 from grader.classroom.source import defines_only
@@ -30,6 +31,7 @@ MOST_KERNELS = 8  # a cell that takes its kernel down is left out of the next ru
 NOT_REACHED = "The run ended before its check."
 _CHECK = '__import__("grader").check'
 _DECIMALS = re.compile(r"(?i)0x[0-9a-f.]+(p[-+]?\d+)?|\d*\.\d+(e[-+]?\d+)?|\d{5,}")
+_NO_NAME = "NameError"
 _ERRORS = ("error", "second_error", "gradient_error")
 _DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 
@@ -57,9 +59,12 @@ def grade_notebook(
     end, left_out = time.monotonic() + cage.limits.wall, set()
     for _ in range(MOST_KERNELS):
         stopped_at = run.once(left_out)
-        if stopped_at is None or time.monotonic() > end:
+        if time.monotonic() > end:
             break
-        left_out |= {stopped_at, *run.demos}
+        if stopped_at is not None:
+            left_out.add(stopped_at)
+        elif not run.lacks_a_name():
+            break
     for cell in done.notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = harmless(cell.outputs)
@@ -101,9 +106,7 @@ class _Run:
         self.done, self.cage, self.files, self.seeds = done, cage, files, seeds
         self.cells = done.notebook.cells
         self.checks = dict(_checks(done.notebook))
-        # cells that only show what an answer does: the answer may be what takes the kernel down
-        self.demos = {i for i, cell in enumerate(self.cells) if "with after(" in cell.source}
-        self.endless: set[str] = set()
+        self.run = self._to_run()
 
     def once(self, left_out: set[int]) -> int | None:
         """Run the notebook in a fresh kernel; the number of the cell that took it down, or None."""
@@ -113,11 +116,10 @@ class _Run:
                     continue
                 if index in self.checks:
                     self._judge(kernel, index, "")
-                elif index in self.demos and any(name in cell.source for name in self.endless):
-                    cell.outputs = []
                 else:
                     cell.outputs = []
-                    kernel.run(cell, self.cage.limits.check if index in self.demos else 0)
+                    if index in self.run:
+                        kernel.run(cell)
                     if _out_of_memory(cell):  # what it filled would be missing for the rest
                         kernel.ended = "there was not enough memory"
                 if kernel.ended:
@@ -129,9 +131,23 @@ class _Run:
                     self._judge(kernel, index, where)
         return None
 
+    def _to_run(self) -> set[int]:
+        """The cells that answers are made of; what a lesson only shows, nobody looks at here."""
+        code = {i: cell for i, cell in enumerate(self.cells) if cell.cell_type == "code"}
+        written = {i for i, cell in code.items() if is_learners(cell)}
+        given = {i: cell.source for i, cell in code.items() if i not in {*written, *self.checks}}
+        return written | needed(given, [code[i].source for i in written])
+
+    def lacks_a_name(self) -> bool:
+        """Whether cells were passed over and an answer may miss one; then all are run from now."""
+        everything = set(range(len(self.cells)))
+        missing = any(_NO_NAME in verdict.message for verdict in self.done.verdicts.values())
+        lacks, self.run = missing and self.run != everything, everything if missing else self.run
+        return lacks
+
     def _may_be_another(self, check: int) -> bool:
         """Whether the answer at the end of the notebook may be another than where its check was."""
-        if "NameError" in self.done.verdicts[self.checks[check].name].message:
+        if _NO_NAME in self.done.verdicts[self.checks[check].name].message:
             return True  # what it needs may be further down
         below = [cell for cell in self.cells[check + 1 :] if is_learners(cell)]
         code = [cell for cell in below if cell.cell_type == "code"]
@@ -156,8 +172,6 @@ class _Run:
         kernel.desk.open(exercise.name, drawn(exercise, seed))
         kernel.run(cell, self.cage.limits.check)
         observation = kernel.desk.close()
-        if kernel.late:
-            self.endless.add(exercise.name)
         if observation:
             verdict = judge(exercise, self._completed(exercise, observation), seed)
         else:

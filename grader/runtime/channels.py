@@ -1,95 +1,148 @@
-"""How a caged kernel is started and talked to: jupyter_client and nbclient, with less trust."""
+"""How a caged kernel is talked to: two of Jupyter's channels, over sockets in a folder.
 
-import contextlib
+Everything that comes out of a cage is the student's to write. It is read up to a size, taken only
+if it has the right form, and shown; nothing is found out from it.
+"""
+
 import json
-import math
+import secrets
 import time
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
-import zmq.asyncio
-from jupyter_client import AsyncKernelClient, AsyncKernelManager
-from jupyter_client.connect import KernelConnectionInfo
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.provisioning import LocalProvisioner
-from nbclient import NotebookClient
+import zmq
+from jupyter_client.session import DELIM, Session
 from nbformat import NotebookNode
+from nbformat.v4 import output_from_msg
 
-from grader.runtime.cage import Cage
-from grader.runtime.view import DESK
-from grader.runtime.warm import CagedTemplate
-
-MOST_SAID = 200_000  # characters of one cell's outputs that are kept
 LONGEST_MESSAGE = 16 * 2**20
-KEPT = {"stream", "display_data", "execute_result", "error", "status", "clear_output"}
+MOST_SAID = 200_000  # characters of one cell's outputs that are kept
+TICK = 100  # milliseconds after which a silent kernel is looked at
+PATIENCE = 60  # seconds for a kernel to start
+PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
+SHOWN = {"stream", "display_data", "execute_result", "error"}
 
 
-class Manager(AsyncKernelManager):
-    """Talks over sockets in a folder that is called differently on the two sides."""
-
-    def __init__(self, cage: Cage, folder: Path, template: CagedTemplate | None) -> None:
-        context = zmq.asyncio.Context()
-        context.maxmsgsize = LONGEST_MESSAGE
-        super().__init__(
-            context=context,
-            transport="ipc",
-            ip=str(folder / "kernel"),
-            connection_file=str(folder / "outside.json"),
-        )
-        self._folder = folder
-        self._inside = Path(DESK) if cage.official else folder
-        self.client_factory = Channels
-        self._kernel_spec = KernelSpec(argv=[] if template else cage.command(folder, "kernel"))
-        if template:
-            self.provisioner = Provisioner(kernel_spec=self._kernel_spec, parent=self)
-            self.provisioner.start = partial(template.fork, folder.name)
-
-    def write_connection_file(self, **kwargs: Any) -> None:
-        """One file for this side, one for the other."""
-        super().write_connection_file(**kwargs)
-        described = json.loads(Path(self.connection_file).read_text())
-        inside = self._folder / "inside.json"
-        inside.write_text(json.dumps(described | {"ip": str(self._inside / "kernel")}))
-        inside.chmod(0o644)
+class Gone(RuntimeError):
+    """The kernel does not answer, as its process has ended or was never ready."""
 
 
-class Channels(AsyncKernelClient):
-    """Ready when both channels answer; the usual wait for silence would come to 0.2 s a kernel."""
+class Channels:
+    """Writes the connection file of a kernel (`inside` is what it calls `folder`), and connects.
 
-    async def wait_for_ready(self, timeout: float | None = None) -> None:
-        end = time.monotonic() + (timeout or math.inf)
-        while time.monotonic() < end and await self.is_alive():
-            self.kernel_info()
-            with contextlib.suppress(Empty):
-                await self.get_shell_msg(timeout=1)
-                await self.get_iopub_msg(timeout=0.2)
-                return
-        raise RuntimeError("it does not answer")
+    `is_there()` tells whether its process is. Use `close` in the end.
+    Example: `channels.execute("print(1)")` -> [{"output_type": "stream", "text": "1\\n", ...}]
+    """
+
+    def __init__(self, folder: Path, inside: Path, is_there: Callable[[], bool]) -> None:
+        self._is_there, key = is_there, secrets.token_hex(16)
+        self._session = Session(key=key.encode())
+        described = {"transport": "ipc", "key": key, "signature_scheme": "hmac-sha256", **PORTS}
+        connection = folder / "inside.json"
+        connection.write_text(json.dumps({**described, "ip": str(inside / "kernel")}))
+        connection.chmod(0o644)
+        self._context = zmq.Context()
+        self._shell = self._connect(zmq.DEALER, folder, "shell_port")
+        self._shown = self._connect(zmq.SUB, folder, "iopub_port")
+        self._shown.subscribe(b"")
+        self._poller = zmq.Poller()
+        self._poller.register(self._shell, zmq.POLLIN)
+        self._poller.register(self._shown, zmq.POLLIN)
+
+    def _connect(self, kind: int, folder: Path, port: str) -> zmq.Socket:
+        line = self._context.socket(kind)
+        line.linger, line.maxmsgsize, line.reconnect_ivl = 0, LONGEST_MESSAGE, 10
+        line.connect(f"ipc://{folder / 'kernel'}-{PORTS[port]}")
+        return line
+
+    def close(self) -> None:
+        self._context.destroy(linger=0)
+
+    def wait_until_ready(self) -> None:
+        """Until both channels answer; raises Gone."""
+        end, answered = time.monotonic() + PATIENCE, set()
+        while time.monotonic() < end:
+            self._session.send(self._shell, "kernel_info_request")
+            while events := self._poller.poll(TICK):
+                for line, _ in events:
+                    _message(line)
+                    answered.add(line)
+                if answered == {self._shell, self._shown}:
+                    return
+            if not self._is_there():
+                break
+        raise Gone("it does not answer")
+
+    def execute(self, source: str) -> list[NotebookNode]:
+        """Run a cell to its end; its outputs, or as many as are read before Gone is raised."""
+        outputs = Outputs()
+        content = {
+            "code": source, "silent": False, "store_history": True, "user_expressions": {},
+            "allow_stdin": False, "stop_on_error": False,
+        }  # fmt: skip
+        asked = self._session.send(self._shell, "execute_request", content)["header"]["msg_id"]
+        waiting = {self._shell, self._shown}
+        while waiting:
+            events = self._poller.poll(TICK)
+            if not events and not self._is_there():
+                raise Gone("the kernel died", outputs.nodes)
+            for line, _ in events:
+                kind, about, content = _message(line)
+                if about != asked:
+                    continue
+                idle = kind == "status" and content.get("execution_state") == "idle"
+                if idle or kind == "execute_reply":
+                    waiting.discard(line)
+                elif line is self._shown:
+                    outputs.take(kind, content)
+        return outputs.nodes
 
 
-class Provisioner(LocalProvisioner):
-    """Has the template start the kernel."""
+class Outputs:
+    """The outputs of one cell as they come in, no more than MOST_SAID characters of them."""
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        self.process = self.start()
-        self.pid = self.process.pid
-        return self.connection_info
+    def __init__(self) -> None:
+        self.nodes: list[NotebookNode] = []
+        self._said, self._clear_next = 0, False
+
+    def take(self, kind: str, content: dict) -> None:
+        """Keep what a message shows; what has another form than Jupyter's is dropped."""
+        if kind == "clear_output":
+            self._clear_next = True
+            if not content.get("wait"):
+                self._clear()
+        if kind not in SHOWN:
+            return
+        self._said += len(str(content))
+        if self._said > MOST_SAID:
+            return
+        if self._clear_next:
+            self._clear()
+        try:
+            self._add(output_from_msg({"header": {"msg_type": kind}, "content": content}))
+        except Exception:  # not valid
+            pass
+
+    def _add(self, node: NotebookNode) -> None:
+        last = self.nodes[-1] if self.nodes else None
+        if node.output_type == "stream" and last and last.get("name") == node.name:
+            last.text += node.text
+        else:
+            self.nodes.append(node)
+
+    def _clear(self) -> None:
+        self.nodes.clear()
+        self._clear_next = False
 
 
-class Client(NotebookClient):
-    """Keeps of a cell's messages those that are shown, and no more than MOST_SAID of them."""
-
-    said = 0
-
-    def process_message(
-        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
-    ) -> NotebookNode | None:
-        if msg["msg_type"] not in KEPT:
-            return None
-        if msg["msg_type"] != "status":
-            self.said += len(str(msg["content"]))
-            if self.said > MOST_SAID:
-                return None
-        return super().process_message(msg, cell, cell_index)
+def _message(line: zmq.Socket) -> tuple[str, str, dict[str, Any]]:
+    """Kind, the request that it is about, and content; empty if it is no message."""
+    frames = line.recv_multipart()
+    try:
+        start = frames.index(DELIM) + 2  # after the signature
+        header, parent, _, content = (json.loads(frame) for frame in frames[start : start + 4])
+        kind, about = header["msg_type"], parent.get("msg_id", "")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "", "", {}
+    return (kind, about, content) if isinstance(content, dict) else ("", "", {})

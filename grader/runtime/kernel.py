@@ -14,13 +14,13 @@ from pathlib import Path
 from types import TracebackType
 
 import psutil
-from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
 
 from grader.runtime.cage import Cage, own
-from grader.runtime.channels import Client, Manager
+from grader.runtime.channels import Channels, Gone
 from grader.runtime.desk import Desk
+from grader.runtime.template import Fork, NoTemplate
+from grader.runtime.view import DESK
 from grader.runtime.warm import short_folder, template_for
 
 MOST_FILES = 50
@@ -51,38 +51,39 @@ class CagedKernel:
         if files:
             shutil.copytree(files, self._folder / "files")
         self.desk = Desk(self._folder / "desk")
-        self._manager = Manager(cage, self._folder, template)
-        self._client = Client(
-            new_notebook(cells=[new_code_cell()]),  # each cell in turn comes to its only place
-            km=self._manager,
-            timeout=None,  # see _watch
-            startup_timeout=60,
-            allow_errors=True,
-            record_timing=False,
-            store_widget_state=False,
-            coalesce_streams=False,
-            skip_cells_with_tag="",
-            shutdown_kernel="immediate",
-        )
+        inside = Path(DESK) if cage.official else self._folder
+        self._channels = Channels(self._folder, inside, lambda: self._started.poll() is None)
         self._over = threading.Event()
         self._deadline, self._seconds, self._interrupted = math.inf, 0, False
 
     def __enter__(self) -> "CagedKernel":
         try:
-            self._running = self._client.setup_kernel(
-                cleanup_kc=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
-            self._running.__enter__()
-        except BaseException as error:
+            self._started = self._start()
+            self._process = psutil.Process(self._started.pid)
+        except (OSError, NoTemplate, psutil.Error) as error:
             self._leave()
-            if not isinstance(error, Exception):  # the stop button
-                raise
             raise NoKernel(f"the kernel did not start: {error}") from error
-        self._started = self._manager.provisioner.process
-        self._process = psutil.Process(self._started.pid)
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
+        try:
+            self._channels.wait_until_ready()
+        except BaseException as error:
+            self.__exit__(None, None, None)
+            if not isinstance(error, Gone):  # the stop button
+                raise
+            raise NoKernel(f"the kernel did not start: {error}") from error
         return self
+
+    def _start(self) -> subprocess.Popen | Fork:
+        if self.cage.template:
+            return template_for(self.cage).fork(self._folder.name)
+        return subprocess.Popen(
+            self.cage.command(self._folder, "kernel"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def __exit__(
         self, kind: type | None, error: BaseException | None, trace: TracebackType | None
@@ -91,10 +92,6 @@ class CagedKernel:
         self._watcher.join()
         self._kill()
         self._started.wait()
-        try:
-            self._running.__exit__(None, None, None)
-        except Exception:  # it is gone, which is all that was wanted
-            pass
         self._leave()
 
     def run(self, cell: NotebookNode, seconds: int = 0) -> str:
@@ -102,15 +99,13 @@ class CagedKernel:
 
         An empty string, or why the kernel is gone with it.
         """
-        self._client.said, self._seconds = 0, seconds or self.cage.limits.cell
+        self._seconds = seconds or self.cage.limits.cell
         self._deadline = time.monotonic() + self._seconds
         try:
-            self._client.execute_cell(cell, 0)
-        except DeadKernelError:
+            cell.outputs = self._channels.execute(cell.source)
+        except Gone as gone:
+            cell.outputs = gone.args[1]
             self.ended = self.ended or "the kernel died"
-        except Exception as error:  # the messages of the kernel are the student's to write
-            self.ended = self.ended or f"its kernel sent what is no message: {type(error).__name__}"
-            self._kill()
         self.late = self._interrupted
         if self.late:
             cell.outputs.append(_late(self._seconds))
@@ -178,6 +173,7 @@ class CagedKernel:
 
     def _leave(self) -> None:
         self._over.set()
+        self._channels.close()
         self.desk.shut()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -20,6 +20,7 @@ import seccomp
 import template
 
 HOME = os.environ["HOME"]
+FEW = 12
 PLAIN = (
     "--HistoryManager.enabled=False",
     "--InteractiveShell.colors=nocolor",
@@ -62,6 +63,8 @@ def unpack_files(desk: str) -> None:
 
 def run(settings: dict, what: str) -> None:
     """Be a kernel, or try the cage."""
+    if what == "try":  # the limit of processes is tried out by starting as many
+        settings["limits"]["RLIMIT_NPROC"] = FEW
     doors = close_doors(settings) if settings["caged"] else {}
     if what == "try":
         from attempts import attempts
