@@ -115,6 +115,7 @@ def solved(released: NotebookNode, source: NotebookNode) -> NotebookNode:
 def handed_in(
     kind: str, right: NotebookNode, released: NotebookNode, chance: random.Random
 ) -> NotebookNode:
+    """What a learner of one of the kinds in MIX hands in, with slips by chance."""
     notebook = copy.deepcopy(released if kind == "untouched" else right)
     answers = _answers(notebook)
     if kind == "half":

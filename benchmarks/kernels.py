@@ -1,4 +1,6 @@
-"""From "start kernel" to "torch imported" in a notebook, cold and warm: `python -m benchmarks.kernels`.
+"""From "start kernel" to "torch imported" in a notebook, cold and warm.
+
+    python -m benchmarks.kernels
 
 The same client, jupyter_client's, starts the kernelspecs `python3` and `warm` in turn; the first
 warm one, which starts the template, stands apart.

@@ -1,4 +1,6 @@
-"""One notebook through nbval, with the cold and with the warm kernel: `python -m benchmarks.notebooks`.
+"""One notebook through nbval, with the cold and with the warm kernel.
+
+    python -m benchmarks.notebooks
 
 Both are whole runs of pytest on the solved lesson 1. A process that holds on to the template plays
 the part of a suite that is running already.

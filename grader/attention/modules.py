@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +35,19 @@ NOT_FOR_MODULES = (
 )
 
 
+class Attend(NamedTuple):
+    """What tells one attention module from another: all with the same roles make the same maps."""
+
+    kernel: Callable
+    output: Any
+    roles: tuple[str, str, str]
+    bias: bool
+
+    def after_the_maps(self, q: Tensor, k: Tensor, v: Tensor) -> Any:
+        """The module's output, from what its three maps have made."""
+        return self.kernel(q, k, v)[self.output]
+
+
 def attention_module(
     kernel: Callable, roles: tuple[str, str, str], bias: bool = False, output: Any = 0
 ) -> type[nn.Module]:
@@ -55,6 +68,7 @@ def attention_module(
         def forward(self, x: Tensor) -> Tensor:
             return kernel(*self.roles(x))[output]
 
+    Module.attend = Attend(kernel, output, roles, bias)
     return Module
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import nbformat
 
-from grader.classroom.course import FROM_NBGRADER, Course, NoCourse, Submission
+from grader.classroom.course import FROM_NBGRADER, Course, Submission
 from grader.classroom.files import beside
 from grader.classroom.gradebook import Writer, lay_down
 from grader.classroom.ledger import code_version
 from grader.classroom.outcome import Outcome, from_plain
+from grader.classroom.settings import NoCourse
 from grader.classroom.submission import not_graded, prepare
 from grader.classroom.worker import Task
 from grader.runtime.cage import Cage
@@ -101,18 +102,25 @@ class Batch:
 
         crew = stack.enter_context(Crew(workers, scheduler))
         self._cage = crew.try_out(self._cage)
-        ahead = self._next()
-        while ahead or crew.busy:
-            while ahead and crew.has_room:
+        ahead, done = self._next(), None
+        while ahead or crew.busy or done:
+            if ahead and crew.has_room:
                 crew.start(*ahead)
                 ahead = self._next()
+                continue
+            if done:  # written down only now: the workers go first
+                self._take_back(*done)
+                done, ahead = None, ahead or self._next()
+                continue
             self._progress.running(crew.busy)
-            job, result = crew.wait()
-            if result is None:
-                self._lost(job)
-            else:
-                self._finish(job, from_plain(result[0]), result[1])
-            ahead = ahead or self._next()
+            done = crew.wait()
+
+    def _take_back(self, job: Job, result: tuple[dict, str] | None) -> None:
+        """What came of a job, nothing if its worker has ended."""
+        if result is None:
+            self._lost(job)
+        else:
+            self._finish(job, from_plain(result[0]), result[1])
 
     def _next(self) -> tuple[Job, Task] | None:
         """The next job and all that a worker needs for it, prepared while the workers work."""

@@ -22,6 +22,8 @@ SECONDS = 20  # until a scheduler answers
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 0,  # each death is told at once
     "distributed.worker.multiprocessing-method": "forkserver",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.profile.enabled": False,  # which looks at what runs 100 times a second
 }
 
 

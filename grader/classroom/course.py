@@ -8,41 +8,19 @@ from pathlib import Path
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
-from traitlets import Enum, Integer
-from traitlets.config import Config, Configurable
+from traitlets.config import Config
 
 from grader.classroom.files import read_regular
 from grader.classroom.ledger import Ledger
 from grader.classroom.outcome import RECORDS
-from grader.errors import UserError
+from grader.classroom.settings import RESTORED, NoCourse, config_here
 from grader.names import did_you_mean
-from grader.runtime.cage import LEVELS, Limits
 
-CONFIG = "nbgrader_config.py"
-RESTORED = "restored"
 TIME = "timestamp.txt"
 #: what `nbgrader submit` writes beside the notebook, and needs to hand feedback back
 FROM_NBGRADER = (TIME, "submission_secret.txt")
 #: nbgrader looks for folders by patterns, and writes their names into tables and logs
 ODD = re.compile(r"[\x00-\x1f\x7f*?\[\]]")
-
-
-class NoCourse(UserError):
-    """There is no such course, lesson or submission here; the message says so and what to do."""
-
-
-class CagedGrading(Configurable):
-    """How submissions are shut in: the section of that name in nbgrader_config.py."""
-
-    cage = Enum(LEVELS, "standard", help="none, standard or strict").tag(config=True)
-    check_seconds = Integer(Limits.check, help="time for one check").tag(config=True)
-    cell_seconds = Integer(Limits.cell, help="time for any other cell").tag(config=True)
-    notebook_seconds = Integer(Limits.wall, help="time for one notebook").tag(config=True)
-
-    @property
-    def limits(self) -> Limits:
-        check = min(self.check_seconds, self.cell_seconds)
-        return Limits(check=check, cell=self.cell_seconds, wall=self.notebook_seconds)
 
 
 @dataclass(frozen=True)
@@ -76,8 +54,7 @@ class Course:
     @classmethod
     def here(cls) -> "Course":
         """The course in the current folder; raises NoCourse."""
-        if not Path(CONFIG).is_file():
-            raise NoCourse(f"There is no {CONFIG} in this folder: go to the folder of the course.")
+        config_here()
         app = NbGrader(log_level=40)
         app.initialize([])
         return cls(app.coursedir, app.config)
@@ -119,18 +96,6 @@ class Course:
         """Where nbgrader keeps a graded submission."""
         folder = self.directory.autograded_directory
         return Path(self._path(folder, submission.student, submission.lesson))
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """What must not be seen in the cage, wherever the course lies."""
-        here = self.directory
-        folders = (
-            here.source_directory, here.release_directory, here.autograded_directory,
-            here.feedback_directory, here.submitted_directory, RESTORED, RECORDS,
-        )  # fmt: skip
-        database = here.db_url.partition(":///")[2].partition("?")[0]
-        exchange = self.config.Exchange.root if "root" in self.config.Exchange else ""
-        return tuple(str(self.root / path) for path in (*folders, database, str(exchange)) if path)
 
     def _path(self, step: str, student: str, lesson: str, escape: bool = False) -> str:
         return self.directory.format_path(step, student, lesson, escape=escape)

@@ -23,11 +23,12 @@ from nbgrader.converters import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.classroom import gradebook as grades
-from grader.classroom.course import FROM_NBGRADER, RESTORED, CagedGrading, Course, Submission
+from grader.classroom.course import FROM_NBGRADER, Course, Submission
 from grader.classroom.files import beside
 from grader.classroom.outcome import Outcome
+from grader.classroom.settings import RESTORED, CagedGrading
 from grader.classroom.submission import grade, prepare
-from grader.runtime.cage import Cage, NoCage, cage
+from grader.runtime.cage import Cage, NoCage
 from grader.runtime.warm import warmed
 
 
@@ -61,7 +62,7 @@ class CagedExporter(CagedGrading, NotebookExporter):
     @cached_property
     def in_cage(self) -> Cage:
         """The cage, tried out."""
-        return warmed(cage(self.cage, self.course.secrets, self.limits))
+        return warmed(self.tried_out(self.course.root))
 
 
 def stage(submission: Submission, course: Course) -> None:

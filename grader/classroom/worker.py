@@ -4,6 +4,7 @@ Nothing of a submission runs in the worker's own process, and what the worker kn
 the key of the inputs) is not seen in the cage.
 """
 
+import gc
 from dataclasses import asdict, dataclass
 from functools import cache
 
@@ -43,6 +44,7 @@ def work(task: Task) -> tuple[dict, str]:
     Raises NoCage, OtherCode where this worker cannot grade.
     """
     _same_code(task.code)
+    _settle()
     notebook = nbformat.reads(task.notebook, as_version=4)
     shut_in = task.cage if task.cage.layers else _cage_here(task.cage)
     done, outcome = grade(notebook, task.outcome, shut_in, task.files, seeds_of(task.seeds_key))
@@ -62,6 +64,13 @@ def ready(wanted: Cage, code: str) -> str:
 def _same_code(code: str) -> None:
     if code != code_version():
         raise OtherCode("it has another version of the course; install the same one there.")
+
+
+@cache
+def _settle() -> None:
+    """What is imported is not looked at again whenever memory is tidied up."""
+    gc.collect()
+    gc.freeze()
 
 
 @cache

@@ -6,6 +6,7 @@ import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import replace
+from pathlib import Path
 
 WORKERS_NEED = ("distributed", "grader.classroom.worker", "grader.classroom.grading")
 
@@ -27,23 +28,22 @@ def run(options: Namespace) -> int:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         multiprocessing.set_forkserver_preload(list(WORKERS_NEED))
         multiprocessing.forkserver.ensure_running()
-    # slow to import, so only now
-    from grader.classroom.course import CagedGrading, Course
-    from grader.runtime.cage import cage
+    # All these are slow to import. The template imports what it needs meanwhile.
+    from grader.classroom.settings import CagedGrading, config_here
     from grader.runtime.warm import started
 
-    course = Course.here()
-    settings = CagedGrading(config=course.config)
-    level = options.cage or settings.cage
-    shut_in = cage(level, course.secrets, settings.limits)
+    settings = CagedGrading(config=config_here())
+    shut_in = settings.tried_out(Path.cwd(), options.cage)
     if options.scheduler:
         shut_in = replace(shut_in, layers={})  # each machine has to try its own
     elif shut_in.official:
         shut_in = started(shut_in)
 
     from grader.classroom.batch import Batch
+    from grader.classroom.course import Course
     from grader.classroom.progress import Show
 
+    course = Course.here()
     with Show(options.lesson) as show:
         batch = Batch(course, options.lesson, options.student, shut_in, show)
         batch.plan(options.force)

@@ -1,8 +1,10 @@
 """Which known mistake an answer equals, or which two of them at once. Only positive matches."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
+from grader.attention.modules import attention_module
 from grader.compare import near
 from grader.exercise import Exercise, Mistake
 from grader.judge.evidence import Evidence, drawn
@@ -26,12 +28,17 @@ def matches(exercise: Exercise, evidence: list[Evidence], seed: int) -> tuple[Mi
 
 @lru_cache(maxsize=32)
 def _suspects(exercise: Exercise, seed: int) -> tuple["Suspect", ...]:
-    return tuple(Suspect(mistake, drawn(exercise, seed)) for mistake in exercise.known_wrong)
+    return _all(exercise.known_wrong, drawn(exercise, seed))
 
 
 @lru_cache(maxsize=32)
 def _pairs(exercise: Exercise, seed: int) -> tuple["Suspect", ...]:
-    return tuple(Suspect(pair, drawn(exercise, seed)) for pair in exercise.pairs())
+    return _all(exercise.pairs(), drawn(exercise, seed))
+
+
+def _all(mistakes: Iterable[Mistake], probes: tuple[Probe, ...]) -> tuple["Suspect", ...]:
+    maps = Maps(probes)
+    return tuple(Suspect(mistake, probes, maps) for mistake in mistakes)
 
 
 def _may_be_two(evidence: list[Evidence]) -> bool:
@@ -41,11 +48,38 @@ def _may_be_two(evidence: list[Evidence]) -> bool:
     return any(not (e.right or e.call.error) for e in evidence if e.is_core)
 
 
+class Maps:
+    """What the three maps of attention modules make of the probes, once for all such modules.
+
+    There are a thousand pairs of them, and making a module takes longer than its attention.
+    """
+
+    def __init__(self, probes: tuple[Probe, ...]) -> None:
+        self._probes = probes
+        self._made: dict[tuple, Call] = {}
+
+    def first_call(self, kernel: Callable, i: int) -> Call:
+        """The first call of any kernel of ours on probe `i`."""
+        probe, attend = self._probes[i], getattr(kernel, "__dict__", {}).get("attend")
+        if not attend or probe.init is None:
+            return first_call(kernel, probe)
+        key = i, attend.roles, attend.bias
+        if key not in self._made:
+            only_maps = attention_module(lambda *qkv: (qkv,), attend.roles, attend.bias)
+            self._made[key] = first_call(only_maps, probe)
+        made = self._made[key]
+        if made.error:
+            return first_call(kernel, probe)
+        after = replace(probe, args=tuple(made.output), init=None, weights={})
+        done = first_call(attend.after_the_maps, after)
+        return replace(made, output=done.output, error=done.error, operations=done.operations)
+
+
 class Suspect:
     """A known-wrong kernel, or a pair, run on each probe when that is first looked at."""
 
-    def __init__(self, mistake: Mistake, probes: tuple[Probe, ...]) -> None:
-        self.mistake, self.probes = mistake, probes
+    def __init__(self, mistake: Mistake, probes: tuple[Probe, ...], maps: Maps) -> None:
+        self.mistake, self.probes, self._maps = mistake, probes, maps
         self.has_wrong_values = False
         self._calls: dict[int, Call] = {}
 
@@ -101,7 +135,7 @@ class Suspect:
 
     def _call(self, i: int) -> Call:
         if i not in self._calls:
-            self._calls[i] = first_call(self.mistake.kernel, self.probes[i])
+            self._calls[i] = self._maps.first_call(self.mistake.kernel, i)
         return self._calls[i]
 
     def _beside(self, i: int, evidence: Evidence) -> Evidence:

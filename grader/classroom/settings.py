@@ -1,0 +1,51 @@
+"""What nbgrader_config.py says about grading, read without nbgrader, which is slow to import."""
+
+from pathlib import Path
+
+from traitlets import Enum, Integer
+from traitlets.config import Config, Configurable, PyFileConfigLoader
+
+from grader.classroom.outcome import RECORDS
+from grader.errors import UserError
+from grader.runtime.cage import LEVELS, Cage, Limits, cage
+
+CONFIG = "nbgrader_config.py"
+RESTORED = "restored"
+#: nbgrader's own names for its folders, where the configuration gives no other
+FOLDERS = ("source", "release", "submitted", "autograded", "feedback")
+
+
+class NoCourse(UserError):
+    """There is no such course, lesson or submission here; the message says so and what to do."""
+
+
+class CagedGrading(Configurable):
+    """How submissions are shut in: the section of that name in nbgrader_config.py."""
+
+    cage = Enum(LEVELS, "standard", help="none, standard or strict").tag(config=True)
+    check_seconds = Integer(Limits.check, help="time for one check").tag(config=True)
+    cell_seconds = Integer(Limits.cell, help="time for any other cell").tag(config=True)
+    notebook_seconds = Integer(Limits.wall, help="time for one notebook").tag(config=True)
+
+    def tried_out(self, root: Path, level: str = "") -> Cage:
+        """The cage for the course in a folder, at its own level or another; raises NoCage."""
+        check = min(self.check_seconds, self.cell_seconds)
+        limits = Limits(check=check, cell=self.cell_seconds, wall=self.notebook_seconds)
+        return cage(level or self.cage, secrets(root, self.config), limits)
+
+
+def config_here() -> Config:
+    """The configuration in the current folder; raises NoCourse."""
+    if not Path(CONFIG).is_file():
+        raise NoCourse(f"There is no {CONFIG} in this folder: go to the folder of the course.")
+    return PyFileConfigLoader(CONFIG, path=str(Path.cwd())).load_config()
+
+
+def secrets(root: Path, config: Config) -> tuple[str, ...]:
+    """What must not be seen in the cage, wherever the course lies."""
+    here = config.CourseDirectory
+    folders = [str(here.get(f"{name}_directory", name)) for name in FOLDERS]
+    database = str(here.get("db_url", "gradebook.db")).rpartition(":///")[2].partition("?")[0]
+    exchange = str(config.Exchange.get("root", ""))
+    paths = (*folders, RESTORED, RECORDS, database, exchange)
+    return tuple(str(root / path) for path in paths if path)
