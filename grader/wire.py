@@ -1,6 +1,7 @@
 """Plain values and tensors as bytes, and frames of bytes on a socket: nothing in them can run."""
 
 import json
+import math
 import socket
 import struct
 import time
@@ -41,9 +42,9 @@ def pack(value: Any) -> bytes:
     Plain are tensors, numbers, strings, None, `Other`, and tuples, lists and dicts of those.
     Example: `unpack(pack({"x": torch.ones(2)}))["x"]` -> tensor([1., 1.])
     """
-    tensors: dict[str, Tensor] = {}
-    text = json.dumps(_written(value, tensors)).encode()
-    return _LENGTH.pack(len(text)) + text + save(tensors)
+    rows = _Rows()
+    text = json.dumps(_written(value, rows)).encode()
+    return _LENGTH.pack(len(text)) + text + save(rows.joined())
 
 
 def unpack(data: bytes) -> Any:
@@ -93,21 +94,38 @@ def _exactly(line: socket.socket, count: int, end: float) -> bytes:
     return bytes(got)
 
 
-def _written(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """A JSON value; each tensor goes to `tensors` and leaves its name and layout behind."""
+class _Rows:
+    """The numbers of many tensors, one long row for each dtype: a file of safetensors with few."""
+
+    def __init__(self) -> None:
+        self._parts: dict[torch.dtype, list[Tensor]] = {}
+        self._lengths: dict[torch.dtype, int] = {}
+
+    def add(self, tensor: Tensor) -> list:
+        """The name of the row, where in it the tensor starts, its shape, and the order of axes."""
+        order = sorted(range(tensor.dim()), key=lambda axis: -tensor.stride(axis))
+        laid_out = tensor.permute(order)
+        start = self._lengths.get(tensor.dtype, 0)
+        self._parts.setdefault(tensor.dtype, []).append(laid_out.reshape(-1))
+        self._lengths[tensor.dtype] = start + tensor.numel()
+        return [str(tensor.dtype), start, list(laid_out.shape), order]
+
+    def joined(self) -> dict[str, Tensor]:
+        return {str(dtype): torch.cat(parts) for dtype, parts in self._parts.items()}
+
+
+def _written(value: Any, rows: _Rows) -> Any:
+    """A JSON value; the numbers of each tensor go to `rows`."""
     if isinstance(value, Tensor):
-        name = f"t{len(tensors)}"
-        order = sorted(range(value.dim()), key=lambda axis: -value.stride(axis))
-        tensors[name] = value.permute(order).contiguous().clone()
-        return {"tensor": [name, order]}
+        return {"tensor": rows.add(value)}
     if isinstance(value, Other):
         return {"other": value.kind}
     if isinstance(value, tuple):
-        return {"tuple": [_written(item, tensors) for item in value]}
+        return {"tuple": [_written(item, rows) for item in value]}
     if isinstance(value, list):
-        return [_written(item, tensors) for item in value]
+        return [_written(item, rows) for item in value]
     if isinstance(value, dict):
-        return {"dict": [[key, _written(item, tensors)] for key, item in value.items()]}
+        return {"dict": [[key, _written(item, rows)] for key, item in value.items()]}
     return value
 
 
@@ -118,10 +136,13 @@ def _read(value: Any, tensors: dict[str, Tensor]) -> Any:
         return value
     ((kind, held),) = value.items()
     if kind == "tensor":
-        name, order = held
-        if len(order) > MOST_AXES:
-            raise Garbled(f"a tensor of {len(order)} axes")
-        return tensors[name].permute([order.index(axis) for axis in range(len(order))])
+        name, start, shape, order = held
+        if max(len(order), len(shape)) > MOST_AXES:
+            raise Garbled(f"a tensor of more than {MOST_AXES} axes")
+        if not all(type(number) is int and number >= 0 for number in (start, *shape)):
+            raise Garbled("a tensor without a place")
+        numbers = tensors[name][start : start + math.prod(shape)].reshape(shape)
+        return numbers.permute([order.index(axis) for axis in range(len(order))])
     if kind == "other":
         return Other(held)
     if kind == "tuple":

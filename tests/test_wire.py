@@ -112,10 +112,37 @@ def test_a_frame_over_the_limit_is_not_read():
 
 
 def test_a_long_order_of_axes_and_a_long_text_are_refused_before_they_are_worked_through():
-    for value in ({"tensor": ["t0", list(range(100_000))]}, [[]] * 1_500_000):
+    long = list(range(100_000))
+    for value in (
+        {"tensor": ["r", 0, [1], long]},
+        {"tensor": ["r", 0, long, [0]]},
+        [[]] * 1_500_000,
+    ):
         text = json.dumps(value).encode()
         with pytest.raises(Garbled, match="axes|more than"):
             unpack(len(text).to_bytes(8, "little") + text + save({}))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ["other", 0, [2], [0]], ["row", -2, [2], [0]], ["row", 4, [2], [0]], ["row", 0, [6], [0]],
+        ["row", 0, [-1], [0]], ["row", 0.0, [2], [0]], ["row", 0, [True], [0]],
+        ["row", 0, [2], [1]], ["row", 0, [2, 2], [0]], ["row", 0, [2]], ["row", 0, 2, [0]], 5,
+    ],
+)  # fmt: skip
+def test_a_tensor_that_is_not_in_its_row_is_garbled(place):
+    text = json.dumps({"tensor": place}).encode()
+    with pytest.raises(Garbled):
+        unpack(len(text).to_bytes(8, "little") + text + save({"row": torch.ones(5)}))
+
+
+def test_tensors_of_one_dtype_travel_in_one_row():
+    sent = {"a": torch.arange(6.0).reshape(2, 3).T, "b": torch.tensor(7.0), "c": torch.ones(0, 4)}
+    came = unpack(pack(sent))
+    assert all(torch.equal(came[name], value) for name, value in sent.items())
+    assert [came[name].stride() for name in "ab"] == [sent[name].stride() for name in "ab"]
+    assert pack(sent).count(b"float32") == 3 + 1  # one name each, one row
 
 
 def test_whoever_stops_in_the_middle_of_a_frame_is_not_waited_for():
