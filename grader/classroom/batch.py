@@ -5,6 +5,7 @@ whole, before the gradebook, and marked when the gradebook has it. This process 
 """
 
 import fcntl
+import json
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -133,7 +134,7 @@ class Batch:
             self._writer.take_up(job.submission)
         outcome = self._blank(job)
         key = self._ledger.seeds_key
-        text = nbformat.writes(notebook)
+        text = json.dumps(notebook)
         return job, Task(outcome, text, files, self._cage, key, code_version())
 
     def _blank(self, job: Job) -> Outcome:

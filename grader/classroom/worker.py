@@ -5,6 +5,7 @@ the key of the inputs) is not seen in the cage.
 """
 
 import gc
+import json
 from dataclasses import asdict, dataclass
 from functools import cache
 
@@ -45,7 +46,7 @@ def work(task: Task) -> tuple[dict, str]:
     """
     _same_code(task.code)
     _settle()
-    notebook = nbformat.reads(task.notebook, as_version=4)
+    notebook = nbformat.from_dict(json.loads(task.notebook))
     shut_in = task.cage if task.cage.layers else _cage_here(task.cage)
     done, outcome = grade(notebook, task.outcome, shut_in, task.files, seeds_of(task.seeds_key))
     return asdict(outcome), nbformat.writes(done)
