@@ -18,9 +18,10 @@ PYTHON := $(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 endif
 PYTEST := $(PYTHON) -m pytest -n 2
+KERNEL := warm
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks outputs mistakes kill-matrix bench zoo-report lint clean
+.PHONY: help lab test notebooks outputs mistakes kill-matrix bench bench-class zoo-report lint clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -32,8 +33,8 @@ lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is pas
 # The suite comes last, so that its summary is the last thing to read.
 test: $(READY) ## run every notebook, learners' and solved, then the test suite
 	@sh tools/system-packages chromium bubblewrap
-	$(PYTEST) -q --nbval-lax notebooks
-	$(PYTEST) -q --nbval --nbval-sanitize-with tests/nbval.ini solutions
+	$(PYTEST) -q --nbval-lax --nbval-kernel-name $(KERNEL) notebooks
+	$(PYTEST) -q --nbval --nbval-kernel-name $(KERNEL) --nbval-sanitize-with tests/nbval.ini solutions
 	$(PYTEST) tests
 
 notebooks: $(READY) ## make the learners' notebooks/ from solutions/, over whatever is there
@@ -49,8 +50,16 @@ mistakes: $(READY) ## write docs/mistakes.md, every exercise with its known mist
 kill-matrix: $(READY) ## print what the grader makes of every mistake, and write docs/kill-matrix.md
 	$(PYTHON) tools/docs.py kill-matrix | tee docs/kill-matrix.md
 
-bench: $(READY) ## measure how fast answers are judged
+bench: $(READY) ## measure everything that the README says about speed; takes half an hour
 	$(PYTHON) -m benchmarks.grade
+	$(PYTHON) -m benchmarks.kernels
+	$(PYTHON) -m benchmarks.notebooks
+	$(PYTHON) -m benchmarks.cluster
+	$(PYTHON) -m benchmarks.scale
+	$(PYTHON) -m benchmarks.classroom
+
+bench-class: $(READY) ## grade a class with stock nbgrader and with the course; the ratio comes last
+	$(PYTHON) -m benchmarks.classroom
 
 zoo-report: $(READY) ## grade hostile and broken submissions with stock nbgrader and with the course
 	$(PYTHON) -m benchmarks.zoo

@@ -107,7 +107,7 @@ def test_two_runs_give_the_same_verdicts(calm):
 # -- what has changed ------------------------------------------------------------------------------
 
 
-def change(course, learner, old="dim=-1", new="dim=0"):
+def change(course, learner):
     path = course.folder / "submitted" / learner / LESSON / course.released.name
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
@@ -212,7 +212,7 @@ KILLER = """
 import os
 from grader.classroom import worker
 
-work = worker.work
+worker.real = work = getattr(worker, "real", worker.work)  # this is read twice
 
 def dies(task):
     if task.outcome.student in {names}:

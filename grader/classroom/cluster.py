@@ -108,7 +108,7 @@ class Crew:
             return job, future.result()
         except KilledWorker:
             return job, None
-        except (NoCage, OtherCode) as error:
+        except (NoCage, OtherCode, RuntimeError) as error:
             raise NoCluster(f"A worker cannot grade: {_line(error)}") from None
         except (CancelledError, OSError) as error:
             raise NoCluster(

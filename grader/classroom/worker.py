@@ -42,8 +42,18 @@ class Task:
 def work(task: Task) -> tuple[dict, str]:
     """The outcome as plain data, and the notebook with the reports in it.
 
-    Raises NoCage, OtherCode where this worker cannot grade.
+    Raises NoCage, OtherCode where this worker cannot grade; any other failure as a RuntimeError,
+    as Dask waits for ever for an exception that cannot be sent.
     """
+    try:
+        return _work(task)
+    except (NoCage, OtherCode):
+        raise
+    except Exception as error:
+        raise RuntimeError(f"{type(error).__name__}: {error}") from None
+
+
+def _work(task: Task) -> tuple[dict, str]:
     _same_code(task.code)
     _settle()
     notebook = nbformat.from_dict(json.loads(task.notebook))
