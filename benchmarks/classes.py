@@ -44,7 +44,6 @@ class Class:
 
     def __init__(self, folder: Path, lesson: str, count: int, stock: bool = False) -> None:
         self.folder, self.lesson = folder, lesson
-        self.database = f"sqlite:///{folder / 'gradebook.db'}?timeout=30"
         shutil.copytree(ROOT / "solutions" / lesson, folder / "solutions" / lesson)
         config = STOCK if stock else (ROOT / "nbgrader_config.py").read_text()
         (folder / "nbgrader_config.py").write_text(config)
@@ -59,6 +58,17 @@ class Class:
             kind = MIX[number % len(MIX)]
             notebook = handed_in(kind, right, released, random.Random(number))
             nbformat.write(notebook, place / self.released.name)
+
+    def copy(self, folder: Path) -> "Class":
+        """The same class as it is now, in another folder."""
+        other = copy.copy(self)
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        other.folder, other.released = folder, folder / self.released.relative_to(self.folder)
+        return other
+
+    @property
+    def database(self) -> str:
+        return f"sqlite:///{self.folder / 'gradebook.db'}?timeout=30"
 
     def run(self, *command: str, check: bool = True, **how) -> subprocess.CompletedProcess:
         """Run `nbgrader ...` or `grader ...` in the course."""

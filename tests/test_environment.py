@@ -110,5 +110,5 @@ def test_the_readme_has_a_line_for_every_folder():
     assert set(re.findall(r"^- `(\w+)/`", text("README.md"), re.MULTILINE)) == folders - ignored
 
 
-def test_the_readme_can_be_read_in_two_or_three_minutes():
-    assert len(text("README.md").split()) <= 650
+def test_the_readme_can_be_read_in_three_or_four_minutes():
+    assert len(text("README.md").split()) <= 800
