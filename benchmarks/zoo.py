@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nbgrader.api import MissingEntry
 
-from grader.exercises import did_you_mean
+from grader.names import did_you_mean
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

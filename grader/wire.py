@@ -108,10 +108,15 @@ class _Rows:
         start = self._lengths.get(tensor.dtype, 0)
         self._parts.setdefault(tensor.dtype, []).append(laid_out.reshape(-1))
         self._lengths[tensor.dtype] = start + tensor.numel()
-        return [str(tensor.dtype), start, list(laid_out.shape), order]
+        return [_name(tensor.dtype), start, list(laid_out.shape), order]
 
     def joined(self) -> dict[str, Tensor]:
-        return {str(dtype): torch.cat(parts) for dtype, parts in self._parts.items()}
+        return {_name(dtype): torch.cat(parts) for dtype, parts in self._parts.items()}
+
+
+def _name(dtype: torch.dtype) -> str:
+    """`_name(torch.float32)` -> `float32`."""
+    return str(dtype).removeprefix("torch.")
 
 
 def _written(value: Any, rows: _Rows) -> Any:

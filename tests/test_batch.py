@@ -302,7 +302,7 @@ SILLY = {
     ),
     "what is no address": (
         [LESSON, "--force", "--scheduler", "nowhere:x"],
-        "no Dask scheduler at nowhere:x",
+        "There can be no Dask scheduler at nowhere:x",
     ),
 }
 
@@ -315,6 +315,14 @@ def test_silly_input_gets_one_line_and_status_2(calm, arguments, says):
     assert says in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert tree(calm.folder / "records") == before
+
+
+def test_a_gradebook_that_does_not_know_the_lesson_gets_one_line(course):
+    (course.folder / "gradebook.db").unlink()
+    _, trouble, status = grader(course)
+    assert status == 2
+    assert trouble.startswith("The gradebook does not know 01-averaging")
+    assert len(trouble.splitlines()) == 1
 
 
 def test_outside_of_a_course_it_says_where_to_go(tmp_path):

@@ -92,6 +92,7 @@ class Batch:
             if not dry:
                 stack.enter_context(self._alone())
                 self._writer = stack.enter_context(Writer(self._course))
+                self._writer.look_up(self._lesson)
                 for job in done:
                     if not job.after.written:  # it was stopped in between
                         self._write(job)

@@ -5,6 +5,7 @@ take a worker with it, is kept by batch.py.
 """
 
 import os
+import re
 import tempfile
 import uuid
 from concurrent.futures import CancelledError
@@ -18,6 +19,7 @@ from grader.errors import UserError
 from grader.runtime.cage import Cage, NoCage
 from grader.runtime.warm import warmed
 
+_ADDRESS = re.compile(r"(\w+://)?[^/\s]+:\d+(/\S*)?")
 SECONDS = 20  # until a scheduler answers
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 0,  # each death is told at once
@@ -42,7 +44,8 @@ class Crew:
         self._running: dict[str, Any] = {}
 
     def __enter__(self) -> "Crew":
-        with dask.config.set(SETTINGS):
+        self._scratch = tempfile.TemporaryDirectory(prefix="dask-")
+        with dask.config.set({**SETTINGS, "temporary-directory": self._scratch.name}):
             self._client = self._join() if self._scheduler else self._hire()
         self._results = as_completed(loop=self._client.loop, raise_errors=False)
         return self
@@ -51,9 +54,14 @@ class Crew:
         self._client.close()
         if self._cluster:
             self._cluster.close()
-            self._scratch.cleanup()
+        self._scratch.cleanup()
 
     def _join(self) -> Client:
+        if not _ADDRESS.fullmatch(self._scheduler):
+            raise NoCluster(
+                f"There can be no Dask scheduler at {self._scheduler}: an address is like "
+                "tcp://HOST:8786."
+            )
         try:
             return Client(self._scheduler, timeout=SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
@@ -63,13 +71,8 @@ class Crew:
             ) from None
 
     def _hire(self) -> Client:
-        self._scratch = tempfile.TemporaryDirectory(prefix="dask-")
         self._cluster = LocalCluster(
-            n_workers=self._jobs,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=50,
-            local_directory=self._scratch.name,
+            n_workers=self._jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50
         )
         return Client(self._cluster, set_as_default=False)
 

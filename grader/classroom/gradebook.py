@@ -5,15 +5,16 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
 
 from grader.checks import exercise_of
 from grader.classroom.course import TIME, Course, Submission
 from grader.classroom.outcome import Outcome
+from grader.classroom.settings import NoCourse
 
 
 def forget(gradebook: Gradebook, lesson: str, student: str, notebook: str) -> None:
@@ -48,7 +49,11 @@ class Writer:
         # nbgrader makes a submission in steps, which SQLAlchemy remarks on each time
         warnings.filterwarnings("ignore", category=SAWarning)
         here = course.directory
-        self._gradebook = Gradebook(here.db_url, here.course_id)
+        try:
+            self._gradebook = Gradebook(here.db_url, here.course_id)
+        except SQLAlchemyError as error:
+            line = str(error).partition("\n")[0]
+            raise NoCourse(f"The gradebook {here.db_url} cannot be opened: {line}") from None
         self._penalties = _Penalties(self._gradebook, course.config)
 
     def __enter__(self) -> "Writer":
@@ -56,6 +61,16 @@ class Writer:
 
     def __exit__(self, *error: object) -> None:
         self._gradebook.close()
+
+    def look_up(self, lesson: str) -> None:
+        """Raises NoCourse if the gradebook does not know the lesson."""
+        try:
+            self._gradebook.find_assignment(lesson)
+        except MissingEntry:
+            raise NoCourse(
+                f"The gradebook does not know {lesson}: `nbgrader generate_assignment {lesson}` "
+                "tells it."
+            ) from None
 
     def take_up(self, submission: Submission) -> None:
         """The submission is known, with its time, and what an earlier one earned is not."""

@@ -27,11 +27,16 @@ class CagedGrading(Configurable):
     cell_seconds = Integer(Limits.cell, help="time for any other cell").tag(config=True)
     notebook_seconds = Integer(Limits.wall, help="time for one notebook").tag(config=True)
 
-    def tried_out(self, root: Path, level: str = "") -> Cage:
-        """The cage for the course in a folder, at its own level or another; raises NoCage."""
+    def wanted(self, root: Path, level: str = "") -> Cage:
+        """The cage for the course in a folder, at its own level or another, not tried out."""
         check = min(self.check_seconds, self.cell_seconds)
         limits = Limits(check=check, cell=self.cell_seconds, wall=self.notebook_seconds)
-        return cage(level or self.cage, secrets(root, self.config), limits)
+        return Cage(level or self.cage, limits, secrets=secrets(root, self.config))
+
+    def tried_out(self, root: Path, level: str = "") -> Cage:
+        """The same, tried out on this machine; raises NoCage."""
+        wanted = self.wanted(root, level)
+        return cage(wanted.level, wanted.secrets, wanted.limits)
 
 
 def config_here() -> Config:

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from dataclasses import replace
 from pathlib import Path
 
 WORKERS_NEED = ("distributed", "grader.classroom.worker", "grader.classroom.grading")
@@ -33,11 +32,11 @@ def run(options: Namespace) -> int:
     from grader.runtime.warm import started
 
     settings = CagedGrading(config=config_here())
-    shut_in = settings.tried_out(Path.cwd(), options.cage)
-    if options.scheduler:
-        shut_in = replace(shut_in, layers={})  # each machine has to try its own
-    elif shut_in.official:
-        shut_in = started(shut_in)
+    if options.scheduler:  # each machine has to try its own
+        shut_in = settings.wanted(Path.cwd(), options.cage)
+    else:
+        shut_in = settings.tried_out(Path.cwd(), options.cage)
+        shut_in = started(shut_in) if shut_in.official else shut_in
 
     from grader.classroom.batch import Batch
     from grader.classroom.course import Course
@@ -47,7 +46,11 @@ def run(options: Namespace) -> int:
     with Show(options.lesson) as show:
         batch = Batch(course, options.lesson, options.student, shut_in, show)
         batch.plan(options.force)
-        batch.run(options.jobs, options.scheduler, options.dry_run)
+        try:
+            batch.run(options.jobs, options.scheduler, options.dry_run)
+        except KeyboardInterrupt:
+            print("Stopped. What is done is kept; the same command goes on from there.")
+            return 130
     return show.sum_up(batch.jobs, options.dry_run)
 
 

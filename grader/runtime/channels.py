@@ -5,6 +5,7 @@ if it has the right form, and shown; nothing is found out from it.
 """
 
 import json
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -16,9 +17,11 @@ from jupyter_client.session import DELIM, Session
 from nbformat import NotebookNode
 from nbformat.v4 import output_from_msg
 
-LONGEST_MESSAGE = 16 * 2**20
+MOST_TAKEN = 2**29  # bytes of one message that are taken at all
+LONGEST_MESSAGE = 16 * 2**20  # bytes of one that is read
 MOST_SAID = 200_000  # characters of one cell's outputs that are kept
 TICK = 100  # milliseconds after which a silent kernel is looked at
+SILENCE = 4  # seconds that a cell's outputs may come after its end
 PATIENCE = 60  # seconds for a kernel to start
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 SHOWN = {"stream", "display_data", "execute_result", "error"}
@@ -53,6 +56,9 @@ class Channels:
     def _connect(self, kind: int, folder: Path, port: str) -> zmq.Socket:
         line = self._context.socket(kind)
         line.linger, line.maxmsgsize, line.reconnect_ivl = 0, LONGEST_MESSAGE, 10
+        line.rcvhwm = (
+            0  # a kernel whose messages wait drops the last ones; see MOST_SENT in kernel.py
+        )
         line.connect(f"ipc://{folder / 'kernel'}-{PORTS[port]}")
         return line
 
@@ -82,8 +88,8 @@ class Channels:
             "allow_stdin": False, "stop_on_error": False,
         }  # fmt: skip
         asked = self._session.send(self._shell, "execute_request", content)["header"]["msg_id"]
-        waiting = {self._shell, self._shown}
-        while waiting:
+        waiting, end = {self._shell, self._shown}, math.inf
+        while waiting and time.monotonic() < end:
             events = self._poller.poll(TICK)
             if not events and not self._is_there():
                 raise Gone("the kernel died", outputs.nodes)
@@ -94,6 +100,8 @@ class Channels:
                 idle = kind == "status" and content.get("execution_state") == "idle"
                 if idle or kind == "execute_reply":
                     waiting.discard(line)
+                    # where too much was shown, the word that nothing follows may be lost with it
+                    end = time.monotonic() + SILENCE
                 elif line is self._shown:
                     outputs.take(kind, content)
         return outputs.nodes
@@ -139,6 +147,8 @@ class Outputs:
 def _message(line: zmq.Socket) -> tuple[str, str, dict[str, Any]]:
     """Kind, the request that it is about, and content; empty if it is no message."""
     frames = line.recv_multipart()
+    if sum(map(len, frames)) > LONGEST_MESSAGE:
+        return "", "", {}
     try:
         start = frames.index(DELIM) + 2  # after the signature
         header, parent, _, content = (json.loads(frame) for frame in frames[start : start + 4])

@@ -90,8 +90,10 @@ class CagedKernel:
     ) -> None:
         self._over.set()
         self._watcher.join()
+        family = self._family()
         self._kill()
         self._started.wait()
+        psutil.wait_procs(family, timeout=PATIENCE)  # they count for the next one of this user
         self._leave()
 
     def run(self, cell: NotebookNode, seconds: int = 0) -> str:
@@ -163,6 +165,12 @@ class CagedKernel:
                 except psutil.NoSuchProcess:  # one that ended meanwhile
                     continue
         return total
+
+    def _family(self) -> list[psutil.Process]:
+        try:
+            return self._process.children(recursive=True)
+        except psutil.Error:
+            return []
 
     def _kill(self) -> None:
         """With bubblewrap dies the namespace of processes, and all that is in it."""
