@@ -55,10 +55,9 @@ class Channels:
 
     def _connect(self, kind: int, folder: Path, port: str) -> zmq.Socket:
         line = self._context.socket(kind)
-        line.linger, line.maxmsgsize, line.reconnect_ivl = 0, LONGEST_MESSAGE, 10
-        line.rcvhwm = (
-            0  # a kernel whose messages wait drops the last ones; see MOST_SENT in kernel.py
-        )
+        # A line is dead after a message over the limit, so what is only long is dropped later.
+        line.linger, line.maxmsgsize, line.reconnect_ivl = 0, MOST_TAKEN, 10
+        line.rcvhwm = 0  # a kernel that has to wait drops messages; kernel.py watches what comes
         line.connect(f"ipc://{folder / 'kernel'}-{PORTS[port]}")
         return line
 
