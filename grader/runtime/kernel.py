@@ -16,7 +16,7 @@ from types import TracebackType
 import psutil
 from nbformat import NotebookNode
 
-from grader.runtime.cage import Cage, own
+from grader.runtime.cage import Cage, next_user, own
 from grader.runtime.channels import Channels, Gone
 from grader.runtime.desk import Desk
 from grader.runtime.template import Fork, NoTemplate
@@ -41,6 +41,7 @@ class CagedKernel:
     """
 
     def __init__(self, cage: Cage, files: Path | None = None) -> None:
+        next_user()
         self.cage, self.ended, self.late = cage, "", False
         template = template_for(cage) if cage.template else None
         if template:
