@@ -8,6 +8,7 @@ undisturbed, and each submission is graded once: the records say how often one w
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -40,11 +41,11 @@ def main(lesson: str = "02-dot-product-weights", count: str = "16") -> None:
             said = []
             for line in grading.stdout:
                 said.append(line)
-                if len(said) == int(count) // 2:
+                if line.startswith(f"{int(count) // 2} of "):
                     workers[0].send_signal(signal.SIGKILL)
             status = grading.wait()
             taken = time.perf_counter() - start
-        done = [line.split()[3] for line in said if " of " in line and "points" in line]
+        done = re.findall(r"^\d+ of \d+  (\S+):", "".join(said), re.MULTILINE)
         once = len(done) == len(set(done)) == int(count)
         same = disturbed.scores() == calm.scores()
         print(f"{len(set(done))} of {count} graded in {taken:.1f} s, one of two workers killed")
