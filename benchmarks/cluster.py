@@ -3,7 +3,7 @@
     python -m benchmarks.cluster [LESSON [COUNT]]
 
 A class graded in a disturbed run must have the grades of the same class graded by one local worker
-undisturbed, and each submission is graded once: the records say how often one was written.
+undisturbed, and each submission is graded once: the command prints a line for each.
 """
 
 import contextlib

@@ -14,24 +14,15 @@ from pathlib import Path
 
 from nbgrader.api import MissingEntry
 
+from benchmarks.classes import ROOT, STOCK
 from grader.names import did_you_mean
 
-ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from zoo import ZOO, Animal  # noqa: E402
 from zoo.course import Course, Reaper  # noqa: E402
 
-STOCK = """
-import os
-c = get_config()
-c.CourseDirectory.course_id = "attention"
-c.CourseDirectory.source_directory = "solutions"
-c.CourseDirectory.release_directory = "notebooks"
-c.CourseDirectory.db_url = os.environ["COURSE_GRADEBOOK"]
-c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
-c.Execute.timeout = 6
-"""
+STOCK_IN_A_HURRY = STOCK + "c.Execute.timeout = 6\n"
 #: they would reach other processes, install things, fill a disk, copy all files or wait for ever
 NOT_RUN = {
     "disk-bomb", "fork-bomb", "kill-everybody", "links-out-of-the-folder", "memory-bomb-of-many",
@@ -100,7 +91,7 @@ def ended(course: Course) -> str:
 def _stock_course(folder: Path, animals: list[Animal]) -> Course:
     folder.mkdir()
     config = folder / "stock.py"
-    config.write_text(STOCK)
+    config.write_text(STOCK_IN_A_HURRY)
     return Course(folder, animals, config)
 
 

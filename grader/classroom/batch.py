@@ -18,7 +18,7 @@ from grader.classroom.course import FROM_NBGRADER, Course, Submission
 from grader.classroom.files import beside
 from grader.classroom.gradebook import Writer, lay_down
 from grader.classroom.ledger import code_version
-from grader.classroom.outcome import Outcome, from_plain
+from grader.classroom.outcome import RECORDS, Outcome, from_plain
 from grader.classroom.settings import NoCourse
 from grader.classroom.submission import not_graded, prepare
 from grader.classroom.worker import Task
@@ -46,15 +46,11 @@ class Job:
     after: Outcome | None = None
     attempts: int = 0
 
-    @property
-    def name(self) -> str:
-        return f"{self.submission.student}/{self.submission.lesson}/{self.released.stem}"
-
 
 class Batch:
     """What is to be graded of a lesson: `plan`, then `run`; `jobs` tell what came of it.
 
-    `told` is called with each job when it is done, and its end is awaited.
+    `progress` is told of each job when it is done; see progress.py.
     Example: `Batch(course, "01-averaging", "*", cage, progress).plan(force=False)`
     """
 
@@ -169,7 +165,7 @@ class Batch:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One process at a time writes what comes of a course."""
-        path = self._course.root / "records" / "lock"
+        path = self._course.root / RECORDS / "lock"
         path.parent.mkdir(exist_ok=True)
         with open(path, "w") as lock:
             try:
