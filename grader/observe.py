@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.compare import article, close
 from grader.plain import error_text, plain, student_line
 from grader.probes import Probe
 from grader.quiet import fresh_state, quiet
 from grader.record import Call, Observation
+from grader.watch import Operations
 
 MOST_OUTPUTS = 64
 STOPPED = "it was interrupted before it came to an end. Is there a loop that never ends?"
@@ -152,10 +152,11 @@ def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
 
 def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> Any:
     args = [_copy(arg) for arg in probe.args]
-    with _Operations() if probe.watched else nullcontext() as used:
+    with Operations(args) if probe.watched else nullcontext() as used:
         result = target(*args)
     fact["output"] = plain(result)
-    fact["operations"] = tuple(sorted(used.names)) if used else ()
+    if used:
+        fact["operations"], fact["peak"] = tuple(sorted(used.names)), used.peak
     fact["changed"] = {
         str(i): plain(getattr(arg, "weight", arg))
         for i, (arg, given) in enumerate(zip(args, probe.args, strict=True))
@@ -207,22 +208,6 @@ def _gradients(output: Any, sources: dict[str, Tensor]) -> dict[str, Tensor | No
         retain_graph=True,
     )
     return {name: plain(g) for name, g in zip(sources, found, strict=True)}
-
-
-class _Operations(TorchDispatchMode):
-    """Notes the names of the aten operations that run, whichever way they were called."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # or torch imports its compiler, which takes seconds
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.add(func.overloadpacket.__name__)
-        return func(*args, **(kwargs or {}))
 
 
 def _copy(given: Any) -> Any:

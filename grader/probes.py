@@ -61,7 +61,8 @@ class Probe:
     `shows` is the property that a right output on this probe shows, in the student's words. A
     class is also given `weights`, by name. `rtol` and `atol` replace the usual tolerance;
     `gradients` says what is asked of them: "right", "finite" or "none". `compare=False` records
-    the output for an exercise's own laws only; `watched` notes which of torch's operations ran.
+    the output for an exercise's own laws only; `watched` notes which of torch's operations ran,
+    and how many numbers they kept at once, which must not be more than `most`, if that is given.
     `base` is the label of the probe that a law made this one from.
     Example: `Probe("no batch", (draw(5, 3),))`
     """
@@ -76,6 +77,7 @@ class Probe:
     gradients: str = "right"
     compare: bool = True
     watched: bool = False
+    most: int | None = None
     base: str = ""
 
     @property

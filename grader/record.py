@@ -20,6 +20,7 @@ class Call:
     input (by position) and each parameter (by name) to the gradient of output i, or None.
     `constants`: a module keeps floating numbers beside its parameters.
     `changed` maps each input (by position) that was written into to what it is now.
+    `peak` is how many numbers the answer's own tensors held at once, where it was watched.
     """
 
     output: Any = None
@@ -36,6 +37,7 @@ class Call:
     shared: tuple[str, ...] = ()
     constants: bool = False
     operations: tuple[str, ...] = ()
+    peak: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,17 @@ def _truth(value: Any) -> bool:
     return isinstance(value, bool)
 
 
+def _count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
 #: what each field must be; all are plain besides
 _CALL = {
     "output": is_plain, "again": is_plain, "reloaded": is_plain, "error": _text, "where": _text,
     "second_error": _text, "kept": _truth, "gradient_error": _text, "gradients": _gradients,
     "changed": _by_position, "parameters": _parameters,
     "shared": _texts, "constants": _truth, "operations": _texts,
+    "peak": _count,
 }  # fmt: skip
 _OBSERVATION = {
     "calls": lambda value: isinstance(value, list),

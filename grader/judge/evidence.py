@@ -23,7 +23,8 @@ REPEAT = "the same answer on every call"
 WEIGHTS = "follows its weights, in train and eval mode"
 GRADIENTS = "the gradient reaches every input"
 BY_HAND = "written by hand"
-MANNERS = (REPEAT, WEIGHTS, INPUTS, BY_HAND, DTYPE, GRADIENTS)
+MEMORY = "never holds the whole score matrix"
+MANNERS = (REPEAT, WEIGHTS, INPUTS, BY_HAND, MEMORY, DTYPE, GRADIENTS)
 
 
 @lru_cache(maxsize=256)
@@ -118,6 +119,8 @@ class Evidence:
             yield WEIGHTS, self._agree(call.reloaded, want.reloaded)
         if probe.watched:
             yield BY_HAND, not self.exercise.forbidden & set(call.operations)
+        if probe.most is not None:
+            yield MEMORY, call.peak <= probe.most
         wanted = [] if self.exercise.compared else dtypes(want.output)
         for i, (got, kind) in enumerate(zip(dtypes(call.output), wanted, strict=False)):
             held = got == (probe.dtype or kind)

@@ -5,7 +5,16 @@ from collections.abc import Iterator
 
 from grader.compare import all_finite
 from grader.exercise import Mistake
-from grader.judge.evidence import BY_HAND, DTYPE, GRADIENTS, INPUTS, PARAMETERS, REPEAT, Evidence
+from grader.judge.evidence import (
+    BY_HAND,
+    DTYPE,
+    GRADIENTS,
+    INPUTS,
+    MEMORY,
+    PARAMETERS,
+    REPEAT,
+    Evidence,
+)
 from grader.judge.panel import Panel
 from grader.judge.words import (
     ASK,
@@ -78,6 +87,6 @@ def _besides(
     endless = [e for e in off if e not in plain and not all_finite(e.call.output)]
     if plain and endless:
         yield f"on {endless[0].probe.label}, NaN or infinity came back."
-    for label in (REPEAT, INPUTS, DTYPE, GRADIENTS, BY_HAND):
+    for label in (REPEAT, INPUTS, DTYPE, GRADIENTS, BY_HAND, MEMORY):
         if plain and not held.get(label, True):
             yield f"this does not hold: {label}. {detail(label, compared)}".strip()

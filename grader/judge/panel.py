@@ -10,6 +10,7 @@ from grader.judge.evidence import (
     BY_HAND,
     GRADIENTS,
     MANNERS,
+    MEMORY,
     PARAMETERS,
     PRECISION,
     Evidence,
@@ -58,7 +59,7 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
     """
     held = dict(properties)
     laws = [law.label for law in exercise.laws if not law.decisive]
-    musts = [PARAMETERS, BY_HAND, *(law.label for law in exercise.laws if law.decisive)]
+    musts = [PARAMETERS, BY_HAND, MEMORY, *(law.label for law in exercise.laws if law.decisive)]
     if missed := [label for label in musts if not held.get(label, True)]:
         return 0.0, f"Nothing is earned until this holds: {missed[0]}."
     if held.get(VALUES, True):

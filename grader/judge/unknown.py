@@ -3,7 +3,16 @@
 from grader.compare import all_finite
 from grader.exercise import Exercise
 from grader.judge.crash import meaning
-from grader.judge.evidence import BY_HAND, DTYPE, GRADIENTS, INPUTS, PARAMETERS, REPEAT, Evidence
+from grader.judge.evidence import (
+    BY_HAND,
+    DTYPE,
+    GRADIENTS,
+    INPUTS,
+    MEMORY,
+    PARAMETERS,
+    REPEAT,
+    Evidence,
+)
 from grader.judge.panel import Panel
 from grader.judge.slices import Finding
 from grader.judge.words import (
@@ -56,7 +65,7 @@ def unknown(
         seen, means, known, question = _structure(wrong)
     else:
         seen, means, known, question = _numbers(wrong, found)
-    by_library = "it uses the library's softmax, which this exercise does without."
+    by_library = "it leaves to the library what this exercise is about."
     laws = {law.label for law in exercise.laws}
     held = [label for label, holds in properties if holds and label in laws]
     return message(
@@ -66,7 +75,7 @@ def unknown(
         line(BESIDES, by_library if BY_HAND in failed else ""),
         *(
             line(BESIDES, f"this does not hold: {label}.", detail(label, compared))
-            for label in (INPUTS, DTYPE)
+            for label in (INPUTS, DTYPE, MEMORY)
             if label in failed and numbers
         ),
         line(BESIDES, _reads(reads)),

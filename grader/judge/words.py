@@ -9,6 +9,7 @@ from grader.judge.evidence import (
     DTYPE,
     GRADIENTS,
     INPUTS,
+    MEMORY,
     PARAMETERS,
     PRECISION,
     REPEAT,
@@ -44,6 +45,7 @@ QUESTIONS = {
     GRADIENTS: "Is there a detach(), a no_grad(), a .data, an .item() or a trip to numpy on the "
     "way from the inputs to the output?",
     BY_HAND: "Can you write it with exp and sum alone?",
+    MEMORY: "How many scores exist at the same time, and which of them are no longer needed?",
 }
 
 
@@ -77,6 +79,8 @@ def detail(label: str, evidence: list[Evidence]) -> str:
             return f"The second call raised {e.call.second_error}."
         if label == REPEAT and not e.call.kept:
             return "What the first call returned was changed by a later one."
+        if label == MEMORY and label in e.faults:
+            return f"On {e.probe.label}, it held {e.call.peak:,} numbers at once."
         if label == INPUTS and e.call.changed:
             return f"It changes {' and '.join(_argument(int(i), e) for i in e.call.changed)}."
     return ""
