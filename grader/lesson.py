@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from IPython.display import Markdown, display
 
 from grader.catalogue import real_bugs
+from grader.own import own
+
+__all__ = ["after", "museum", "own"]
 
 
 @contextmanager

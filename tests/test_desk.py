@@ -2,20 +2,26 @@
 
 import contextlib
 import os
+import runpy
 import socket
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
+import grader
 from grader.exercises import exercises, find
 from grader.judge import drawn, judge
 from grader.observe import observe
+from grader.probes import BlackBox, Probe
 from grader.runtime.desk import Desk
 from grader.runtime.questions import asked, read_questions
 from grader.wire import pack, receive, send, unpack
 
 SEED = 11
+#: the part of a black box that is in the cage, where the package is put together otherwise
+Boxes = runpy.run_path(Path(grader.__file__).parent / "runtime" / "inside" / "boxes.py")["Boxes"]
 
 
 @pytest.fixture
@@ -42,13 +48,7 @@ def hand_in(desk, exercise, answer):
     """What the caged `check` does."""
     with line_to(desk) as line:
         send(line, {"exercise": exercise.name})
-        questions = receive(line)
-
-        def call_box(number, *args):
-            send(line, {"box": number, "args": args})
-            return receive(line)
-
-        observation = observe(answer, read_questions(questions, call_box))
+        observation = observe(answer, read_questions(receive(line), Boxes(line)))
         send(line, {"observation": observation.to_plain()})
         receive(line)
 
@@ -212,3 +212,61 @@ def test_a_box_is_what_it_is_in_one_process(desk):
             send(line, {"box": number, "args": (q, k, v)})
             for got, want in zip(receive(line), probe.args[0].kernel(q, k, v), strict=True):
                 torch.testing.assert_close(got, want)
+
+
+# --- black boxes of any kind ---------------------------------------------------------------------
+
+TABLE = torch.randn(9, 4, generator=torch.Generator().manual_seed(2))
+KINDS = {
+    "one tensor": (lambda x: torch.softmax(x @ x.mT, -1) @ x, (torch.randn(5, 3),)),
+    "three tensors": (lambda q, k, v: (q @ k.mT @ v, q @ k.mT), tuple(torch.randn(3, 4, 4))),
+    "ids": (lambda ids: TABLE[ids].cumsum(1), (torch.tensor([[1, 8, 0], [3, 3, 5]]),)),
+    "float64": (torch.exp, (torch.randn(2, 3, dtype=torch.float64),)),
+}
+each_kind = pytest.mark.parametrize(("kernel", "args"), KINDS.values(), ids=KINDS)
+
+
+@contextlib.contextmanager
+def box_over_the_wire(desk, kernel):
+    desk.open("any", (Probe("any", (BlackBox(kernel),)),))
+    with line_to(desk) as line:
+        send(line, {"exercise": "any"})
+        (probe,) = read_questions(receive(line), Boxes(line))
+        yield probe.args[0].make()
+
+
+@each_kind
+def test_a_box_gives_over_the_wire_what_it_gives_here(desk, kernel, args):
+    with box_over_the_wire(desk, kernel) as box:
+        torch.testing.assert_close(box(*args), kernel(*args))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ids"])
+def test_gradients_pass_through_a_box(desk, kind):
+    kernel, args = KINDS[kind]
+
+    def gradients(function):
+        leaves = [a.clone().requires_grad_() for a in args]
+        result = function(*leaves)
+        results = result if isinstance(result, tuple) else (result,)
+        return torch.autograd.grad(sum(r.square().sum() for r in results), leaves)
+
+    with box_over_the_wire(desk, kernel) as box:
+        torch.testing.assert_close(gradients(box), gradients(kernel))
+
+
+def test_a_gradient_that_is_none_stays_none(desk):
+    x, y = torch.randn(2, 3, requires_grad=True), torch.randn(2, 3, requires_grad=True)
+    with box_over_the_wire(desk, lambda x, y: x.exp()) as box:
+        box(x, y).sum().backward()
+    torch.testing.assert_close(x.grad, x.exp())
+    assert y.grad is None
+
+
+def test_a_box_that_makes_nothing_of_its_input_raises_and_goes_on(desk):
+    with box_over_the_wire(desk, lambda x: x @ torch.ones(3, 2)) as box:
+        with pytest.raises(ValueError, match="could not be computed"):
+            box(torch.ones(2, 5))
+        with pytest.raises(TypeError, match="takes tensors"):
+            box("x")
+        assert box(torch.ones(2, 3)).tolist() == [[3, 3], [3, 3]]

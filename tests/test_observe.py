@@ -216,6 +216,29 @@ def test_each_call_gets_a_fresh_generator():
     assert torch.equal(call.output, call.again)
 
 
+@pytest.mark.parametrize(
+    ("answer", "most"),
+    [
+        (lambda x: x + 1, 6),
+        (lambda x: (x + 1) * 2, 12),  # the sum is still there while the product is made
+        (lambda x: x.T[:1], 0),  # a view of what came in
+        (lambda x: (x + 1)[:1], 6),  # a view keeps all of what it is a view of
+        (lambda x: sum([x.exp() for _ in range(5)]), 42),  # five, and two sums
+        (lambda x: [x.exp().sum() for _ in range(5)][-1], 11),  # one after the other
+        (lambda x: x.expand(7, 3, 2).sum(), 1),
+        (lambda x: x.clone().add_(1), 6),
+    ],
+)
+def test_the_peak_counts_the_numbers_that_are_held_at_once(answer, most):
+    (call,) = calls(answer, (Probe("w", (draw(3, 2),), watched=True),))
+    assert not call.error
+    assert call.peak == most
+
+
+def test_what_is_not_watched_has_no_peak():
+    assert all(call.peak == 0 for call in calls(torch.exp))
+
+
 def test_the_operations_are_listed_whichever_way_they_are_called():
     ways = (torch.softmax, nn.functional.softmax, lambda x, dim: nn.Softmax(dim)(x),
             lambda x, dim: x.softmax(dim))  # fmt: skip

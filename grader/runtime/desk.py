@@ -1,32 +1,25 @@
 """Where the caged kernel and the grading process meet: a socket that answers three requests.
 
     {"exercise": name}             the inputs, if that exercise is being checked right now
-    {"box": number, "args": ...}   what a black box makes of three tensors
+    {"box": number, "args": ...}   what a black box makes of these tensors
     {"observation": ...}           what came back from the answer; the first one counts
 
 Whatever else is sent is nobody's harm: it is read up to a size and a deadline, and dropped.
 """
 
 import contextlib
-import math
 import socket
 import threading
 from pathlib import Path
 
-import torch
-from torch import Tensor
-
-from grader.probes import BlackBox, Probe
-from grader.quiet import fresh_state
+from grader.probes import Probe
 from grader.record import Observation
+from grader.runtime.boxes import Boxes
 from grader.runtime.questions import asked
 from grader.wire import Garbled, receive, send
 
 MOST_LINES = 4
 MOST_ASKED = 1_000  # bytes of a first request
-MOST_CALLS = 20_000  # of black boxes, in one check
-MOST_NUMBERS = 2**20  # in one call: of what goes in, of the scores, of the context
-MOST_WORK = 2**26  # scores, in all calls of one check
 
 
 class Desk:
@@ -115,44 +108,5 @@ class _Check:
     """One exercise while it is checked."""
 
     def __init__(self, exercise: str, probes: tuple[Probe, ...]) -> None:
-        self.exercise, self.probes = exercise, probes
+        self.exercise, self.probes, self.box = exercise, probes, Boxes(probes)
         self.observation: Observation | None = None
-        self._boxes = [arg for p in probes for arg in p.args if isinstance(arg, BlackBox)]
-        self._calls = self._work = 0
-
-    def box(self, asks: dict) -> tuple | None:
-        """What box number `asks["box"]` makes of the tensors, None if it makes nothing of them.
-
-        No reason is given: it could tell one box from another.
-        """
-        number, args = asks["box"], asks.get("args")
-        self._calls += 1
-        if type(number) is not int or not 0 <= number < len(self._boxes):
-            return None
-        self._work += _scores(args)
-        if self._calls > MOST_CALLS or self._work > MOST_WORK:
-            return None
-        try:
-            with fresh_state(), torch.no_grad():
-                result = self._boxes[number].kernel(*args)
-        except Exception:
-            return None
-        return tuple(part.detach() for part in result)
-
-
-def _scores(args: object) -> float:
-    """How many scores three tensors make; infinitely many if they are not what a lesson gives."""
-    if not isinstance(args, tuple) or len(args) != 3:
-        return math.inf
-    if not all(isinstance(arg, Tensor) and arg.is_floating_point() for arg in args):
-        return math.inf
-    if not all(2 <= arg.dim() <= 4 and arg.numel() for arg in args):
-        return math.inf
-    q, k, v = args
-    try:
-        batch = math.prod(torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2]))
-    except RuntimeError:
-        return math.inf
-    scores, context = batch * q.shape[-2] * k.shape[-2], batch * q.shape[-2] * v.shape[-1]
-    largest = max(scores, context, *(arg.numel() for arg in args))
-    return scores if largest <= MOST_NUMBERS else math.inf
