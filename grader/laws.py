@@ -124,15 +124,23 @@ def permuted_with_the_tokens(*inputs: int) -> Law:
     )
 
 
-def future_does_not_matter() -> Law:
-    """Changing the last rows of the first argument leaves the rows before them as they were."""
+def future_does_not_matter(*inputs: int) -> Law:
+    """Changing the last rows of these arguments leaves the rows before them as they were.
+
+    Example: `future_does_not_matter(0, 1, 2)` changes q, k and v.
+    """
+
+    def changed(x: Tensor) -> Tensor:
+        x = x.clone()
+        x[..., x.shape[-2] // 2 :, :] = x[..., x.shape[-2] // 2 :, :].flip(-1) + 1
+        return x
 
     def move(probe: Probe) -> tuple:
-        x = probe.args[0].clone()
-        x[..., x.shape[-2] // 2 :, :] = x[..., x.shape[-2] // 2 :, :].flip(-1) + 1
-        return (x, *probe.args[1:])
+        return tuple(changed(a) if i in inputs else a for i, a in enumerate(probe.args))
 
-    def before(output: Tensor) -> Tensor:
+    def before(output: Any) -> Any:
+        if isinstance(output, tuple):
+            return tuple(map(before, output))
         return output[..., : output.shape[-2] // 2, :]
 
     return on_two(

@@ -18,7 +18,16 @@ def as_they_are(scores: Tensor, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return scores
 
 
-def over_the_keys(scores: Tensor, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def later_keys(scores: Tensor) -> Tensor:
+    """True where key j comes after query i: the entries that a causal mask hides."""
+    return torch.ones_like(scores, dtype=torch.bool).triu(1)
+
+
+def causal(scores: Tensor, *_: Tensor) -> Tensor:
+    return scores.masked_fill(later_keys(scores), -torch.inf)
+
+
+def over_the_keys(scores: Tensor, *_: Tensor) -> Tensor:
     return torch.softmax(scores, dim=-1)
 
 
@@ -45,10 +54,11 @@ def attention(
     """q (..., T_q, d_k), k (..., T_k, d_k), v (..., T_k, d_v) -> context (..., T_q, d_v), weights.
 
     Vaswani et al., "Attention Is All You Need", 2017, equation 1.
-    Example: `attention(q, k, v, scale=as_they_are)` leaves the scores unscaled.
+    Example: `attention(q, k, v, scale=as_they_are)` leaves the scores unscaled,
+    `attention(q, k, v, mask=causal)` hides the later keys.
     """
-    scores = scale(score(q, k, v), q, k, v)
-    weights = normalise(mask(scores, q, k, v), q, k, v)
+    scores = mask(scale(score(q, k, v), q, k, v), q, k, v)
+    weights = normalise(scores, q, k, v)
     return give(mix(weights, q, k, v), weights, scores, v)
 
 
@@ -64,3 +74,14 @@ def attention_in_loops(q: Tensor, k: Tensor, v: Tensor, scale: float | None = No
         shares = weights[-1].split(1, dim=-1)
         context.append(sum(share * value for share, value in zip(shares, values, strict=True)))
     return torch.stack(context, dim=-2), torch.stack(weights, dim=-2)
+
+
+def causal_attention_in_loops(q: Tensor, k: Tensor, v: Tensor):
+    """The same for one query at a time, which is shown nothing but the keys up to its own."""
+    context, weights = [], []
+    for i in range(q.shape[-2]):
+        seen = slice(0, i + 1)
+        row, shares = attention_in_loops(q[..., i : i + 1, :], k[..., seen, :], v[..., seen, :])
+        context.append(row)
+        weights.append(torch.nn.functional.pad(shares, (0, k.shape[-2] - i - 1)))
+    return torch.cat(context, dim=-2), torch.cat(weights, dim=-2)

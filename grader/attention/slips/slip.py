@@ -1,6 +1,6 @@
 """One step of attention done wrong, and how it becomes a known-wrong kernel of an exercise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -57,19 +57,25 @@ def add_slips(
     adapt: Callable,
     names: dict[str, str],
     leave_out: tuple[str, ...] = (),
+    slips: Sequence[Slip] = SLIPS,
     **base: Callable,
 ) -> None:
-    """Give an exercise every slip that applies to it; `base` replaces steps of the right answer."""
-    for each in SLIPS:
+    """Give an exercise every slip that applies to it; `base` replaces steps of the right answer.
+
+    Example: `add_slips(exercise, adapt, names, slips=CAUSAL, mask=causal)`
+    """
+    for each in slips:
         if each.id not in leave_out:
             each.add_to(exercise, adapt, names, base)
 
 
-def slip(step: str, formula: str, replaces: str = "", **also: Callable) -> Callable:
+def slip(
+    step: str, formula: str, replaces: str = "", among: list[Slip] = SLIPS, **also: Callable
+) -> Callable:
     """Declare a slip: its label, its formula, the step it replaces if that is not the label's."""
 
     def register(function: Callable) -> Callable:
-        SLIPS.append(Slip(step, formula, function, {replaces or step: function, **also}))
+        among.append(Slip(step, formula, function, {replaces or step: function, **also}))
         return function
 
     return register

@@ -14,7 +14,7 @@ exercise = Exercise(
     points=3,
     signature="running_average(x) -> (..., T, d)",
     laws=(
-        future_does_not_matter(),
+        future_does_not_matter(0),
         inside_the_values(lambda probe: probe.args[0], lambda out: out),
         items_stay_apart(),
     ),

@@ -1,0 +1,95 @@
+"""Causal attention weights in five kinds, one of them right, and small models trained with each."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+
+from grader.tiny import Tiny
+
+VOCABULARY, SIZE, T_MAX = 12, 16, 16
+TRAININGS, STEPS, BATCH = 2, 80, 32
+
+
+def _scores(q: Tensor, k: Tensor) -> Tensor:
+    return q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
+
+
+def _past(scores: Tensor) -> Tensor:
+    return torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+
+
+def correct(q: Tensor, k: Tensor) -> Tensor:
+    scores = _scores(q, k)
+    return torch.softmax(scores.masked_fill(~_past(scores), -torch.inf), dim=-1)
+
+
+def no_mask(q: Tensor, k: Tensor) -> Tensor:
+    return torch.softmax(_scores(q, k), dim=-1)
+
+
+def mask_after_softmax(q: Tensor, k: Tensor) -> Tensor:
+    scores = _scores(q, k)
+    return torch.softmax(scores, dim=-1) * _past(scores)
+
+
+def scores_times_mask(q: Tensor, k: Tensor) -> Tensor:
+    scores = _scores(q, k)
+    return torch.softmax(scores * _past(scores), dim=-1)
+
+
+def softmax_over_queries(q: Tensor, k: Tensor) -> Tensor:
+    scores = _scores(q, k)
+    return torch.softmax(scores.masked_fill(~_past(scores), -torch.inf), dim=-2)
+
+
+KINDS: dict[str, Callable] = {
+    "correct": correct,
+    "no mask": no_mask,
+    "mask after softmax": mask_after_softmax,
+    "scores times mask": scores_times_mask,
+    "softmax over queries": softmax_over_queries,
+}
+
+
+def sentences(count: int, T: int, generator: torch.Generator) -> Tensor:
+    """Made-up text, ids (count, T): mostly a token follows from the last two, sometimes by chance.
+
+    Example: `sentences(4, 9, generator)` -> ids of shape (4, 9), each below VOCABULARY
+    """
+    ids = torch.randint(VOCABULARY, (count, T), generator=generator)
+    chance = torch.rand(count, T, generator=generator) < 0.2
+    for t in range(2, T):
+        follows = (ids[:, t - 1] + 3 * ids[:, t - 2] + 1) % VOCABULARY
+        ids[:, t] = torch.where(chance[:, t], ids[:, t], follows)
+    return ids
+
+
+def ordinary_loss(model: Callable, ids: Tensor) -> Tensor:
+    return nn.functional.cross_entropy(model(ids)[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+
+@lru_cache
+def trained(kind: str, training: int) -> dict[str, Tensor]:
+    """The parameters of a small model of this kind; each training starts from other numbers."""
+    generator = torch.Generator().manual_seed(100 * list(KINDS).index(kind) + training)
+    shapes = {name: p.shape for name, p in _bare(KINDS[kind]).named_parameters()}
+    state = {
+        name: torch.randn(shape, generator=generator) * (0.5 if len(shape) == 2 else 0) * 0.5
+        for name, shape in shapes.items()
+    }
+    model = Tiny.holding(state, KINDS[kind])
+    with torch.enable_grad():
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+        for _ in range(STEPS):
+            loss = ordinary_loss(model, sentences(BATCH, T_MAX, generator))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return {name: value.detach() for name, value in model.state_dict().items()}
+
+
+def _bare(weights_of: Callable) -> Tiny:
+    with torch.device("meta"):
+        return Tiny(weights_of, VOCABULARY, SIZE, T_MAX)
