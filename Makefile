@@ -72,11 +72,12 @@ clean: ## remove environments and caches, never anybody's work or grades
 	rm -rf .conda .venv .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-.conda/ready: environment.yml
+# Of rxnmapper lesson 8 wants the small trained model that comes with it, and nothing it depends on.
+.conda/ready: environment.yml constraints.txt
 	@echo "Setting up .conda from environment.yml. This takes some minutes, once."
 	rm -rf .conda
 	"$(CONDA)" env create --yes --prefix "$(CURDIR)/.conda" --file environment.yml
-	$(PYTHON) -m pip install --quiet --no-deps -e .
+	$(PYTHON) -m pip install --quiet --no-deps -e . rxnmapper -c constraints.txt
 	touch $@
 
 .venv/ready: pyproject.toml constraints.txt
@@ -84,4 +85,5 @@ clean: ## remove environments and caches, never anybody's work or grades
 	@sh tools/system-packages python3-venv
 	$(PYTHON3) -m venv .venv
 	$(PYTHON) -m pip install --quiet -e ".[test]" -c constraints.txt
+	$(PYTHON) -m pip install --quiet --no-deps rxnmapper -c constraints.txt
 	touch $@

@@ -74,6 +74,13 @@ def test_every_direct_dependency_is_pinned_inside_its_range(name):
     assert needed()[name].contains(pin.version)
 
 
+def test_the_trained_model_of_lesson_8_comes_with_either_way_to_set_up():
+    lines = [line for line in text("Makefile").splitlines() if "rxnmapper -c" in line]
+    assert len(lines) == 2
+    assert all("--no-deps" in line and "-c constraints.txt" in line for line in lines)
+    assert "rxnmapper" in pinned()
+
+
 def test_ruff_has_one_version_everywhere():
     (repo,) = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
     assert str(needed()["ruff"]) == str(pinned()["ruff"]) == "==" + repo["rev"].removeprefix("v")
