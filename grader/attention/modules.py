@@ -35,17 +35,16 @@ NOT_FOR_MODULES = (
 )
 
 
-class Attend(NamedTuple):
-    """What tells one attention module from another: all with the same roles make the same maps."""
+class Halves(NamedTuple):
+    """A module cut in two, so that what many modules have in common is computed once.
 
-    kernel: Callable
-    output: Any
-    roles: tuple[str, str, str]
-    bias: bool
+    Modules with equal `maps` do the same up to the cut. `until()` is a class that stops there,
+    and gives back a tuple; `after(*that)` is the output of the whole.
+    """
 
-    def after_the_maps(self, q: Tensor, k: Tensor, v: Tensor) -> Any:
-        """The module's output, from what its three maps have made."""
-        return self.kernel(q, k, v)[self.output]
+    maps: tuple
+    until: Callable[[], type[nn.Module]]
+    after: Callable
 
 
 def attention_module(
@@ -68,7 +67,11 @@ def attention_module(
         def forward(self, x: Tensor) -> Tensor:
             return kernel(*self.roles(x))[output]
 
-    Module.attend = Attend(kernel, output, roles, bias)
+    Module.halves = Halves(
+        (roles, bias),
+        lambda: attention_module(lambda *qkv: (qkv,), roles, bias),
+        lambda *qkv: kernel(*qkv)[output],
+    )
     return Module
 
 

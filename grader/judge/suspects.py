@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from grader.attention.modules import attention_module
 from grader.compare import near
 from grader.exercise import Exercise, Mistake
 from grader.judge.evidence import Evidence, drawn
@@ -49,7 +48,7 @@ def _may_be_two(evidence: list[Evidence]) -> bool:
 
 
 class Maps:
-    """What the three maps of attention modules make of the probes, once for all such modules.
+    """What the maps of modules make of the probes, once for all modules that share them.
 
     There are a thousand pairs of them, and making a module takes longer than its attention.
     """
@@ -60,18 +59,17 @@ class Maps:
 
     def first_call(self, kernel: Callable, i: int) -> Call:
         """The first call of any kernel of ours on probe `i`."""
-        probe, attend = self._probes[i], getattr(kernel, "__dict__", {}).get("attend")
-        if not attend or probe.init is None:
+        probe, halves = self._probes[i], getattr(kernel, "__dict__", {}).get("halves")
+        if not halves or probe.init is None:
             return first_call(kernel, probe)
-        key = i, attend.roles, attend.bias
+        key = i, halves.maps
         if key not in self._made:
-            only_maps = attention_module(lambda *qkv: (qkv,), attend.roles, attend.bias)
-            self._made[key] = first_call(only_maps, probe)
+            self._made[key] = first_call(halves.until(), probe)
         made = self._made[key]
         if made.error:
             return first_call(kernel, probe)
         after = replace(probe, args=tuple(made.output), init=None, weights={})
-        done = first_call(attend.after_the_maps, after)
+        done = first_call(halves.after, after)
         return replace(made, output=done.output, error=done.error, operations=done.operations)
 
 

@@ -40,6 +40,7 @@ class Slip:
             def kernel(q: Tensor, k: Tensor, v: Tensor):
                 return attention(q, k, v, **{**base, **replaced})
 
+            kernel.slips = slips
             whole = adapt(kernel)
             whole.__name__, whole.__doc__, whole.slip = self.id, self.function.__doc__, self
             return whole

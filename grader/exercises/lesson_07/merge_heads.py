@@ -5,7 +5,7 @@ from torch import Tensor
 
 from grader.attention.heads import merge, moving_laws, split
 from grader.exercise import Exercise
-from grader.probes import BATCHES, EDGES, LAYOUT, SQUARE, VALUES, Draw, Probe, usual
+from grader.probes import BATCHES, EDGES, LAYOUT, SQUARE, Draw, Probe, usual
 
 exercise = Exercise(
     "merge_heads",
