@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from grader.tiny import Tiny
+
 VALUES = "right values"
 FLOAT64 = "right values in float64"
 LAYOUT = "inputs in any memory layout"
@@ -52,6 +54,19 @@ class BlackBox:
 
     def make(self) -> Callable:
         return lambda *args: self.kernel(*args)
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """An argument: trained language models by name, each from its parameters and `weights_of`.
+
+    Example: `Models({"amber": (state, lambda q, k: weights)}).make()["amber"](ids)` -> logits
+    """
+
+    held: dict[str, tuple[dict[str, Tensor], Callable]]
+
+    def make(self) -> dict[str, nn.Module]:
+        return {name: Tiny.holding(*each) for name, each in self.held.items()}
 
 
 @dataclass(frozen=True)
