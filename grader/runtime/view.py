@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 #: all of the package that is seen in the cage, beside runtime/inside
 SHARED = (
     "compare.py", "figures", "lesson.py", "observe.py", "plain.py", "probes.py", "quiet.py",
-    "record.py", "watch.py", "wire.py", "runtime/questions.py",
+    "record.py", "tiny.py", "watch.py", "wire.py", "runtime/questions.py",
 )  # fmt: skip
 SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib64", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")
 HOME = "/home/learner"
