@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from grader import exercises, grade
+from grader.attention.heads import Parts, attend, heads_module
 from grader.exercise import STEPS
 from grader.exercises import UnknownExercise, find
 
@@ -21,6 +22,9 @@ CONTRACT = {
     "04-square-root-scaling": {
         "dot_product_variance": 2, "scale_scores": 1, "softmax_jacobian": 3, "which_scale": 3,
         "Head": 3,
+    },
+    "07-multi-head": {
+        "split_heads": 2, "merge_heads": 2, "count_parameters": 1, "MultiHeadAttention": 5,
     },
 }  # fmt: skip
 
@@ -189,3 +193,115 @@ def test_the_running_average_of_three_numbers():
 def test_the_matrix_of_a_linear_map_does_what_the_map_does():
     linear, x = nn.Linear(3, 5, bias=False), torch.randn(4, 3)
     torch.testing.assert_close(x @ find("linear_to_matrix").right(linear), linear(x))
+
+
+# --- heads ---------------------------------------------------------------------------------------
+
+
+def twelve():
+    """x = 0 ... 11 as three tokens of four features."""
+    return torch.arange(12.0).reshape(3, 4)
+
+
+def test_twelve_numbers_cut_into_two_heads_by_hand():
+    right = [[[0, 1], [4, 5], [8, 9]], [[2, 3], [6, 7], [10, 11]]]
+    assert find("split_heads").right(twelve(), 2).tolist() == right
+    assert find("merge_heads").right(torch.tensor(right)).tolist() == twelve().tolist()
+
+
+def mistake(name, id):
+    return next(m for m in find(name).known_wrong if m.id == id)
+
+
+def test_two_wrong_views_undo_each_other_so_a_round_trip_shows_nothing():
+    cut = mistake("split_heads", "view_without_transpose")
+    join = mistake("merge_heads", "reshape_without_transpose")
+    x = normal(2, 5, 12)
+    assert torch.equal(join(cut(x, 3)), x)
+    assert cut(twelve(), 2)[0].tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def with_weights(module, weights):
+    module.load_state_dict(weights)
+    return module.double()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_heads_are_torchs_own(causal):
+    x, (q, k, v, o) = normal(2, 5, 12), normal(4, 12, 12)
+    named = {"W_q.weight": q, "W_k.weight": k, "W_v.weight": v, "W_o.weight": o}
+    ours = with_weights(find("MultiHeadAttention").right(12, 3, causal), named)
+    torchs = nn.MultiheadAttention(12, 3, bias=False, batch_first=True)
+    stacked = {"in_proj_weight": torch.cat([q, k, v]), "out_proj.weight": o}
+    hidden = torch.ones(5, 5, dtype=torch.bool).triu(1) if causal else None
+    want, _ = with_weights(torchs, stacked)(x, x, x, attn_mask=hidden)
+    torch.testing.assert_close(ours(x), want)
+
+
+def test_the_module_that_mistakes_are_made_of_is_right_as_long_as_none_is_made():
+    assert grade("MultiHeadAttention", heads_module()).passed
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 3, 4, 6, 12])
+def test_parameters_are_those_that_torch_counts(n_heads):
+    ours = find("MultiHeadAttention").right(12, n_heads)
+    for module in (ours, nn.MultiheadAttention(12, n_heads, bias=False)):
+        count = sum(parameter.numel() for parameter in module.parameters())
+        assert find("count_parameters").right(12, n_heads) == count
+
+
+def changed(**replaced):
+    """The module of heads with some of its parts replaced."""
+    return heads_module(Parts(**replaced))
+
+
+def not_scaled(q, k, v, is_causal):
+    return attend(q * k.shape[-1] ** 0.5, k, v, is_causal)
+
+
+def part(id):
+    return mistake("MultiHeadAttention", id).kernel.parts.replaced
+
+
+@pytest.mark.parametrize(
+    ("replaced", "names"),
+    [
+        (part("view_split") | {"attend": not_scaled}, {"view_split", "not_scaled"}),
+        (part("view_merge") | part("no_output_map"), {"view_merge", "no_output_map"}),
+        (part("flag_ignored") | {"attend": not_scaled}, {"flag_ignored", "not_scaled"}),
+    ],
+)
+def test_two_mistakes_in_a_module_of_heads_are_both_named(replaced, names):
+    (pair,) = grade("MultiHeadAttention", changed(**replaced)).possible
+    assert set(pair.split(" + ")) == names
+
+
+def test_features_that_never_meet_other_tokens_earn_nothing_for_keeping_laws():
+    class WithoutAttention(find("MultiHeadAttention").right):
+        def forward(self, x):
+            return self.W_o(self.W_v(x) * torch.sigmoid(self.W_q(x) * self.W_k(x)))
+
+    verdict = grade("MultiHeadAttention", WithoutAttention)
+    assert verdict.points == 0
+    assert "every row hears the tokens before it" in verdict.because
+
+
+@pytest.mark.parametrize("always", [True, False])
+def test_dropout_does_not_pass_and_is_told_by_two_calls_that_differ(always):
+    class WithDropout(find("MultiHeadAttention").right):
+        def forward(self, x):
+            return nn.functional.dropout(super().forward(x), 0.1, always or self.training)
+
+    verdict = grade("MultiHeadAttention", WithDropout)
+    assert not verdict.passed
+    assert "did not give the same" in verdict.message
+
+
+def test_a_view_after_a_transpose_is_told_what_went_wrong():
+    def viewed(x):
+        *lead, n_heads, T, size = x.shape
+        return x.transpose(-3, -2).view(*lead, T, n_heads * size)
+
+    verdict = grade("merge_heads", viewed)
+    assert verdict.points == 0
+    assert "order of the axes" in verdict.message

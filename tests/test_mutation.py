@@ -46,6 +46,11 @@ def module_case(lead: tuple, T: int, d_in: int, d_out: int, size: float = 1) -> 
     return (d_in, d_out), [n(d_out, d_in) for _ in range(3)], size * n(*lead, T, d_in)
 
 
+def heads_case(init: tuple, lead: tuple, T: int, size: float = 1) -> tuple:
+    d_model = init[0]
+    return init, [n(d_model, d_model) for _ in range(4)], size * n(*lead, T, d_model)
+
+
 def box(scale: float):
     def attend(q, k, v):
         weights = torch.softmax(q @ k.mT * scale(k.shape[-1], k.shape[-2], v.shape[-1]), dim=-1)
@@ -55,7 +60,7 @@ def box(scale: float):
 
 
 TOKENS = [(n(4, 6),), (n(9, 2),), (n(3, 3),), (n(2, 6, 4),), (n(2, 1, 3, 5),), (n(1, 4),)]
-MODULES = ("SelfAttention", "Head")
+MODULES = ("SelfAttention", "Head", "MultiHeadAttention")
 X = [
     module_case((), 5, 4, 7), module_case((), 3, 3, 3), module_case((2,), 4, 6, 3),
     module_case((2, 2), 3, 2, 5), module_case((), 4, 3, 2, size=LARGE),
@@ -98,6 +103,19 @@ INPUTS = {
         (box(lambda d_k, T, d_v: T**-0.5),), (box(lambda d_k, T, d_v: d_v**-0.5),),
     ],
     "Head": X,
+    "split_heads": [
+        (n(4, 10), 2), (n(3, 6), 3), (n(2, 5, 8), 4), (n(2, 3, 4, 6), 2), (n(1, 4), 1),
+    ],
+    "merge_heads": [
+        (n(2, 4, 5),), (n(3, 3, 3),), (n(2, 4, 5, 3),), (n(3, 2, 2, 4, 3),), (n(4, 1, 2),),
+        (n(2, 5, 4).mT,),
+    ],
+    "count_parameters": [(24, 4), (7, 1), (18, 6), (50, 25), (9, 9)],
+    "MultiHeadAttention": [
+        heads_case((6, 2), (), 4), heads_case((8, 4, True), (2,), 5),
+        heads_case((6, 3, False), (), 6), heads_case((10, 2, False), (2, 3), 3),
+        heads_case((4, 1, True), (), 5, size=LARGE),
+    ],
 }  # fmt: skip
 SOURCES = [
     (exercise.name, source)

@@ -157,5 +157,5 @@ def test_the_signatures_in_the_notebooks_are_those_of_the_exercises():
                 definition = next(
                     f for f in definition.body if getattr(f, "name", "") == "__init__"
                 )
-            arguments = [a.arg for a in definition.args.args if a.arg != "self"]
-            assert exercise.signature.startswith(f"{exercise.name}({', '.join(arguments)})")
+            arguments = ast.unparse(definition.args).removeprefix("self, ")
+            assert exercise.signature.startswith(f"{exercise.name}({arguments})")

@@ -54,6 +54,11 @@ def _reshaped(size: int) -> tuple[str, str]:
     return f"There are {size} numbers, which do not fill that shape.", "How many would fill it?"
 
 
+def _out_of_order() -> tuple[str, str]:
+    said = "A view needs numbers that lie in memory in the order of the axes; after a transpose "
+    return said + "they do not.", "Which function copies them into that order where it must?"
+
+
 _KNOWN: tuple[tuple[str, Callable[..., tuple[str, str]]], ...] = (
     (r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _product),
     (r"batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", _batched_product),
@@ -65,6 +70,7 @@ _KNOWN: tuple[tuple[str, Callable[..., tuple[str, str]]], ...] = (
     (r"expected to be in range of \[(-?\d+), (\d+)\], but got (-?\d+)", _no_such_axis),
     (r"same dtype|expected scalar type", _two_dtypes),
     (r"is invalid for input of size (\d+)", _reshaped),
+    (r"view size is not compatible", _out_of_order),
 )
 
 
