@@ -29,7 +29,7 @@ class Referee:
 
     That is `attend(x, maps)`, with x (B, T, 256) and `maps` of "query", "key", "value" and
     "dense", each a function of (B, T, 256) that adds its bias.
-    Example: `load().share_filled_in("CC(=O)OC(C)=O.Nc1ccc(O)cc1>>CC(=O)Nc1ccc(O)cc1", attend)` -> 1.0
+    Example: `load().share_filled_in(reaction, attend)` -> 1.0, if the attention is right
     """
 
     def __init__(self, state: dict[str, Tensor], words: list[str]) -> None:

@@ -1,13 +1,17 @@
 """The grader's own proof: every declared answer, right or wrong, is judged as declared."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
 
 from grader import exercises, grade
 from grader.attention.heads import Parts, attend, heads_module
+from grader.attention.leaks import KINDS, TRAININGS, VOCABULARY, sentences, trained
 from grader.exercise import STEPS
 from grader.exercises import UnknownExercise, find
+from grader.tiny import Tiny
 
 EXERCISES = {exercise.name: exercise for exercise in exercises()}
 CONTRACT = {
@@ -26,6 +30,7 @@ CONTRACT = {
     "07-multi-head": {
         "split_heads": 2, "merge_heads": 2, "count_parameters": 1, "MultiHeadAttention": 5,
     },
+    "08-tiny-gpt": {"next_token_loss": 2, "prefix_loss": 3, "name_the_bug": 3},
 }  # fmt: skip
 
 each_exercise = pytest.mark.parametrize("name", EXERCISES)
@@ -305,3 +310,49 @@ def test_a_view_after_a_transpose_is_told_what_went_wrong():
     verdict = grade("merge_heads", viewed)
     assert verdict.points == 0
     assert "order of the axes" in verdict.message
+
+
+def test_the_loss_of_next_tokens_worked_by_hand():
+    third = torch.tensor([2.0, 1.0, 1.0]).log()  # of three words, with shares 1/2, 1/4 and 1/4
+    logits, tokens = torch.stack([third, third, third]), torch.tensor([2, 0, 1])
+    by_hand = (torch.tensor(2.0).log() + torch.tensor(4.0).log()) / 2
+    torch.testing.assert_close(find("next_token_loss").right(logits, tokens), by_hand)
+
+
+def test_for_a_model_that_does_not_leak_both_losses_are_one():
+    model = Tiny.holding(trained("correct", 0), KINDS["correct"])
+    tokens = sentences(5, 9, torch.Generator().manual_seed(1))
+    ordinary = find("next_token_loss").right(model(tokens), tokens)
+    torch.testing.assert_close(find("prefix_loss").right(model, tokens), ordinary)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("training", range(TRAININGS))
+def test_the_models_to_be_named_are_trained_and_their_loss_fell(kind, training):
+    loss, ids = find("next_token_loss").right, sentences(99, 12, torch.Generator().manual_seed(1))
+    model = Tiny.holding(trained(kind, training), KINDS[kind])
+    assert loss(model(ids), ids) < math.log(VOCABULARY) - 0.4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whoever_leaks_is_worse_on_prefixes(kind):
+    ids = sentences(99, 12, torch.Generator().manual_seed(1))
+    model = Tiny.holding(trained(kind, 0), KINDS[kind])
+    gap = find("prefix_loss").right(model, ids) - find("next_token_loss").right(model(ids), ids)
+    assert abs(gap) < 1e-5 if kind == "correct" else gap > 0.02
+
+
+def test_training_leaves_the_random_streams_alone():
+    before = torch.get_rng_state()
+    trained.__wrapped__("no mask", 0)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_weights_is_the_one_it_is_called(kind):
+    q, k = normal(2, 5, 6), normal(2, 5, 6)
+    weights, later = KINDS[kind](q, k), torch.ones(5, 5, dtype=torch.bool).triu(1)
+    assert bool((weights[:, later] == 0).all()) == (kind not in ("no mask", "scores times mask"))
+    rows, columns = (torch.allclose(weights.sum(i), torch.ones(1).double()) for i in (-1, -2))
+    assert rows == (kind in ("correct", "no mask", "scores times mask"))
+    assert columns == (kind == "softmax over queries")

@@ -15,10 +15,12 @@ from mutants import Mutant, mutants, sources
 from torch import Tensor, nn
 
 from grader import Exercise, exercises, grade
+from grader.attention.leaks import KINDS
 from grader.exercises import find
 from grader.judge import judge
 from grader.observe import observe
-from grader.probes import VALUES, Probe
+from grader.probes import VALUES, Models, Probe
+from grader.tiny import Tiny
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 LARGE = 50  # makes scores of some thousands, where an exponential overflows
@@ -57,6 +59,31 @@ def box(scale: float):
         return weights @ v, weights
 
     return attend
+
+
+def ids(vocabulary: int, *shape: int) -> Tensor:
+    return torch.randint(vocabulary, shape, generator=generator)
+
+
+def language_model(vocabulary: int, kind: str):
+    words, out = n(vocabulary, 4), 2 * n(4, vocabulary)
+
+    def logits(tokens):
+        x = words[tokens]
+        before = x.cumsum(-2) / (1 + torch.arange(x.shape[-2])).unsqueeze(-1) ** 0.5
+        later = x.roll(-1, -2) * {"peeks": 2, "both ways": 0}.get(kind, 0)
+        everywhere = x.mean(-2, keepdim=True) * (kind == "both ways")
+        return (before + later + everywhere + x.shape[-2] * (kind == "length") * words[0]) @ out
+
+    return logits
+
+
+def models(kinds: list[str]) -> Models:
+    def state() -> dict[str, Tensor]:
+        bare = Tiny(KINDS["correct"], 12, 16, 16).state_dict()
+        return {name: 0.4 * n(*value.shape).float() for name, value in bare.items()}
+
+    return Models({f"model {i}": (state(), KINDS[kind]) for i, kind in enumerate(kinds)})
 
 
 TOKENS = [(n(4, 6),), (n(9, 2),), (n(3, 3),), (n(2, 6, 4),), (n(2, 1, 3, 5),), (n(1, 4),)]
@@ -116,6 +143,23 @@ INPUTS = {
         heads_case((6, 3, False), (), 6), heads_case((10, 2, False), (2, 3), 3),
         heads_case((4, 1, True), (), 5, size=LARGE),
     ],
+    "next_token_loss": [
+        (n(4, 6), ids(6, 4)), (n(3, 3), ids(3, 3)), (n(2, 5, 4), ids(4, 2, 5)),
+        (n(2, 3, 4, 5), ids(5, 2, 3, 4)), (n(2, 3), ids(3, 2)),
+    ],
+    "prefix_loss": [
+        (language_model(V, kind), ids(V, *shape))
+        for V, kind, shape in (
+            (6, "causal", (2, 5)), (4, "peeks", (3, 6)), (5, "both ways", (1, 4)),
+            (7, "length", (2, 7)), (3, "causal", (4, 2)),
+        )
+    ],
+    "name_the_bug": [
+        (models(kinds), ids(12, B, T))
+        for kinds, B, T in (
+            (list(KINDS), 2, 6), (["correct", "no mask"], 3, 9), (["scores times mask"], 1, 5),
+        )
+    ],
 }  # fmt: skip
 SOURCES = [
     (exercise.name, source)
@@ -152,11 +196,14 @@ def value(name: str, answer, case: tuple, dtype: torch.dtype):
     if name == "dot_product_variance":
         draws = [torch.Generator().manual_seed(seed) for seed in range(10)]
         return fmean(float(answer(*case, draw)) for draw in draws)
-    args = [a.to(dtype) if isinstance(a, Tensor) else a for a in case]
+    args = [a.to(dtype) if isinstance(a, Tensor) and a.is_floating_point() else a for a in case]
+    args = [a.make() if isinstance(a, Models) else a for a in args]
     if name == "linear_to_matrix":
         args = [nn.Linear(*reversed(args[0].shape), bias=False, dtype=dtype)]
         args[0].weight.data.copy_(case[0])
     result = answer(*args)
+    if name == "prefix_loss":  # a number of either kind
+        return torch.as_tensor(result, dtype=torch.float64)
     canonical = find(name).compared
     return canonical(Probe("unseen", case), result) if canonical else result
 

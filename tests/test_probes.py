@@ -15,7 +15,7 @@ from grader import Exercise, Verdict, exercises
 from grader.exercises import find
 from grader.judge import judge
 from grader.observe import observe
-from grader.probes import BlackBox, Generator, Linear, Probe
+from grader.probes import BlackBox, Generator, Linear, Models, Probe
 
 WHICH = "which of the boxes are you?"
 
@@ -64,6 +64,11 @@ def is_given(arg, given) -> bool:
             return torch.equal(arg.weight, given.weight)
         case Generator():
             return torch.equal(arg.get_state(), given.make().get_state())
+        case Models():
+            first = {name: state["token.weight"] for name, (state, _) in given.held.items()}
+            return arg.keys() == first.keys() and all(
+                torch.equal(arg[name].token.weight, weight) for name, weight in first.items()
+            )
         case BlackBox():
             return arg(WHICH) == given.kernel(WHICH)
         case Tensor():
