@@ -1,0 +1,78 @@
+"""The black boxes on which tests for leaks are tried, and the property that shows on each."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from torch import Tensor
+
+from grader.attention import layers
+from grader.probes import EDGES, VALUES, BlackBox, Draw, Probe
+
+PAST = "accepts other layers that look back only"
+ROUNDING = "accepts rounding"
+LARGE_NUMBERS = "accepts rounding of large numbers"
+KEYS = "finds leaks through the keys"
+THROUGH_VALUES = "finds leaks through the values"
+HIDDEN = "finds masks that do not hide"
+ONE_ROW = "finds leaks from one row to another"
+ALL_ROWS = "finds leaks without attention"
+NORM = "finds leaks beside a normalisation"
+WEAK = "finds weak leaks"
+ZEROS = "finds leaks from rows of zeros"
+LARGE = 1e5  # where rounding is of the size of 0.01
+
+
+def _padded(draw: Draw) -> Tensor:
+    x = draw(6, 4)
+    x[4:] = 0
+    return x
+
+
+class Box(NamedTuple):
+    """What a layer is, the property that shows on it, how it is made, and its x."""
+
+    what: str
+    shows: str
+    make: Callable[[Draw, int], layers.Layer]
+    x: Callable[[Draw], Tensor] = lambda draw: draw(6, 4)
+
+    def probe(self, draw: Draw) -> Probe:
+        x = self.x(draw)
+        label = f"a box ({self.what}), x {len(x)}×{x.shape[-1]}"
+        return Probe(label, (BlackBox(self.make(draw, x.shape[-1])), x), self.shows)
+
+
+BOXES = (
+    Box("attention with a causal mask", VALUES, layers.masked),
+    Box("attention without a mask", VALUES, layers.without_mask),
+    Box("the mean of the tokens so far", PAST, layers.mean_so_far),
+    Box("each token by itself", PAST, layers.each_by_itself),
+    Box("a recurrent network", PAST, layers.recurrent),
+    Box("the sum of the tokens so far, divided by T", PAST, layers.sum_so_far_over_T),
+    Box("masked after the softmax, divided again", ROUNDING, layers.renormalised),
+    Box(
+        "large numbers, masked after the softmax, divided again",
+        LARGE_NUMBERS,
+        partial(layers.renormalised, size=LARGE),
+        lambda draw: LARGE * draw(6, 4),
+    ),
+    Box("masked after the softmax", KEYS, layers.masked_after_the_softmax),
+    Box("masked, softmax over the queries", KEYS, layers.softmax_over_the_queries),
+    Box("masked, values centred over all tokens", THROUGH_VALUES, layers.values_centred),
+    Box("later scores set to 0", HIDDEN, layers.zeros_for_hidden),
+    Box("later scores set to -10", HIDDEN, layers.minus_10_for_hidden),
+    Box("the past hidden, not the future", HIDDEN, layers.the_past_hidden),
+    Box("a mask one diagonal too far", HIDDEN, layers.one_too_far),
+    Box("masked, but row 0 sees row 1", ONE_ROW, layers.peeking(0, 1)),
+    Box("masked, but row 0 sees row 5", ONE_ROW, layers.peeking(0, 5)),
+    Box("masked, but row 4 sees row 5", ONE_ROW, layers.peeking(4, 5)),
+    Box("tokens centred over all tokens", ALL_ROWS, layers.normal_over_the_tokens),
+    Box("no mask, behind a layer norm", NORM, layers.behind_a_layer_norm),
+    Box("later scores set to 0, every row centred", NORM, layers.before_a_centring),
+    Box("masked, and a little of all tokens added", WEAK, layers.weak),
+    Box("masked, and the last row added", ZEROS, layers.from_the_last_row, _padded),
+    Box("masked, two tokens", EDGES, layers.masked, lambda draw: draw(2, 3)),
+    Box("no mask, two tokens", EDGES, layers.without_mask, lambda draw: draw(2, 3)),
+    Box("no mask, one token", EDGES, layers.without_mask, lambda draw: draw(1, 3)),
+)
