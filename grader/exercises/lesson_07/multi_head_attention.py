@@ -192,11 +192,10 @@ class AddedUpThroughSlicesOfTheOutputMap(WithHeads):
         for h in range(self.n_heads):
             own = slice(h * size, (h + 1) * size)
             q, k, v = (W(x)[..., own] for W in (self.W_q, self.W_k, self.W_v))
-            weights = torch.softmax(q @ k.mT / size**0.5, dim=-1)
+            scores = q @ k.mT / size**0.5
             if self.causal:
-                weights = weights.tril()
-                weights = weights / weights.sum(dim=-1, keepdim=True)
-            result = result + weights @ v @ self.W_o.weight[:, own].T
+                scores = scores + torch.full_like(scores, -torch.inf).triu(1)
+            result = result + torch.softmax(scores, dim=-1) @ v @ self.W_o.weight[:, own].T
         return result
 
 
