@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import grader
+from grader.attention.leaks import KINDS
 from grader.exercises import exercises, find
 from grader.judge import drawn, judge
 from grader.observe import observe
@@ -270,3 +271,18 @@ def test_a_box_that_makes_nothing_of_its_input_raises_and_goes_on(desk):
         with pytest.raises(TypeError, match="takes tensors"):
             box("x")
         assert box(torch.ones(2, 3)).tolist() == [[3, 3], [3, 3]]
+
+
+def test_models_compute_over_the_wire_what_they_compute_here_and_their_kind_stays_there(desk):
+    probes = drawn(find("name_the_bug"), SEED)
+    desk.open("name_the_bug", probes)
+    with line_to(desk) as line:
+        send(line, {"exercise": "name_the_bug"})
+        questions = receive(line)
+        assert not any(kernel.__name__.encode() in pack(questions) for kernel in KINDS.values())
+        for arrived, probe in zip(read_questions(questions, Boxes(line)), probes, strict=True):
+            away, here = arrived.args[0].make(), probe.args[0].make()
+            assert list(away) == list(here)
+            for name in here:
+                ids = probe.args[1][:2]
+                torch.testing.assert_close(away[name](ids), here[name](ids))

@@ -5,8 +5,9 @@ import math
 import torch
 from torch import Tensor
 
-from grader.probes import BlackBox, Probe
+from grader.probes import Probe
 from grader.quiet import fresh_state
+from grader.runtime.questions import black_boxes
 
 MOST_CALLS = 20_000  # in one check
 MOST_NUMBERS = 2**20  # in one call: of what goes in, of the scores, of the context
@@ -17,7 +18,7 @@ class Boxes:
     """The boxes of one check's probes, numbered as `questions.asked` numbers them."""
 
     def __init__(self, probes: tuple[Probe, ...]) -> None:
-        self._boxes = [arg for p in probes for arg in p.args if isinstance(arg, BlackBox)]
+        self._kernels = list(black_boxes(probes))
         self._calls = self._work = 0
 
     def __call__(self, asks: dict) -> Tensor | tuple | None:
@@ -28,12 +29,12 @@ class Boxes:
         """
         number, args, along = asks["box"], asks.get("args"), asks.get("along")
         self._calls += 1
-        if type(number) is not int or not 0 <= number < len(self._boxes):
+        if type(number) is not int or not 0 <= number < len(self._kernels):
             return None
         self._work += _scores(args)
         if self._calls > MOST_CALLS or self._work > MOST_WORK:
             return None
-        kernel = self._boxes[number].kernel
+        kernel = self._kernels[number]
         try:
             with fresh_state():
                 return _results(kernel, args) if along is None else _gradients(kernel, args, along)

@@ -1,14 +1,24 @@
 """The inputs of probes without anything that tells what is asked: no label, no answer, no seed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
-from grader.probes import BlackBox, Generator, Linear, Probe
+from grader.probes import BlackBox, Generator, Linear, Models, Probe
+
+
+def black_boxes(probes: tuple[Probe, ...]) -> Iterator[Callable]:
+    """What stands behind box number 0, 1, 2, ... of these probes."""
+    for arg in (arg for probe in probes for arg in probe.args):
+        if isinstance(arg, BlackBox):
+            yield arg.kernel
+        if isinstance(arg, Models):
+            yield from (weights_of for _, weights_of in arg.held.values())
 
 
 def asked(probes: tuple[Probe, ...]) -> list[dict[str, Any]]:
     """Plain values that can be sent to where the answer runs; a black box becomes its number."""
-    boxes = [arg for probe in probes for arg in probe.args if isinstance(arg, BlackBox)]
+    numbers = count()
 
     def plain(arg: Any) -> dict[str, Any]:
         if isinstance(arg, Linear):
@@ -16,7 +26,9 @@ def asked(probes: tuple[Probe, ...]) -> list[dict[str, Any]]:
         if isinstance(arg, Generator):
             return {"generator": [arg.seed, arg.used]}
         if isinstance(arg, BlackBox):
-            return {"box": boxes.index(arg)}
+            return {"box": next(numbers)}
+        if isinstance(arg, Models):
+            return {"models": {n: [state, next(numbers)] for n, (state, _) in arg.held.items()}}
         return {"value": arg}
 
     return [
@@ -33,6 +45,9 @@ def asked(probes: tuple[Probe, ...]) -> list[dict[str, Any]]:
 def read_questions(questions: list[dict], call_box: Callable[..., Any]) -> tuple[Probe, ...]:
     """Probes again, with empty labels; `call_box(number, *args)` stands behind every box."""
 
+    def box(number: int) -> Callable:
+        return lambda *args: call_box(number, *args)
+
     def made(arg: dict[str, Any]) -> Any:
         ((kind, held),) = arg.items()
         if kind == "linear":
@@ -40,7 +55,9 @@ def read_questions(questions: list[dict], call_box: Callable[..., Any]) -> tuple
         if kind == "generator":
             return Generator(*held)
         if kind == "box":
-            return BlackBox(lambda *args: call_box(held, *args))
+            return BlackBox(box(held))
+        if kind == "models":
+            return Models({name: (state, box(number)) for name, (state, number) in held.items()})
         return held
 
     return tuple(
