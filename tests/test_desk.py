@@ -218,13 +218,13 @@ def test_a_box_is_what_it_is_in_one_process(desk):
 # --- black boxes of any kind ---------------------------------------------------------------------
 
 TABLE = torch.randn(9, 4, generator=torch.Generator().manual_seed(2))
-KINDS = {
+BOXES = {
     "one tensor": (lambda x: torch.softmax(x @ x.mT, -1) @ x, (torch.randn(5, 3),)),
     "three tensors": (lambda q, k, v: (q @ k.mT @ v, q @ k.mT), tuple(torch.randn(3, 4, 4))),
     "ids": (lambda ids: TABLE[ids].cumsum(1), (torch.tensor([[1, 8, 0], [3, 3, 5]]),)),
     "float64": (torch.exp, (torch.randn(2, 3, dtype=torch.float64),)),
 }
-each_kind = pytest.mark.parametrize(("kernel", "args"), KINDS.values(), ids=KINDS)
+each_kind = pytest.mark.parametrize(("kernel", "args"), BOXES.values(), ids=BOXES)
 
 
 @contextlib.contextmanager
@@ -242,9 +242,9 @@ def test_a_box_gives_over_the_wire_what_it_gives_here(desk, kernel, args):
         torch.testing.assert_close(box(*args), kernel(*args))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ids"])
+@pytest.mark.parametrize("kind", [kind for kind in BOXES if kind != "ids"])
 def test_gradients_pass_through_a_box(desk, kind):
-    kernel, args = KINDS[kind]
+    kernel, args = BOXES[kind]
 
     def gradients(function):
         leaves = [a.clone().requires_grad_() for a in args]
