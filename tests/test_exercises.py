@@ -8,9 +8,12 @@ from torch import nn
 
 from grader import exercises, grade
 from grader.attention.heads import Parts, attend, heads_module
+from grader.attention.leak_boxes import BOXES
+from grader.attention.leak_tests import a_cut_shows
 from grader.attention.leaks import KINDS, TRAININGS, VOCABULARY, sentences, trained
 from grader.exercise import STEPS
 from grader.exercises import UnknownExercise, find
+from grader.probes import Draw
 from grader.tiny import Tiny
 
 EXERCISES = {exercise.name: exercise for exercise in exercises()}
@@ -27,6 +30,7 @@ CONTRACT = {
         "dot_product_variance": 2, "scale_scores": 1, "softmax_jacobian": 3, "which_scale": 3,
         "Head": 3,
     },
+    "06-causal-mask": {"causal_mask": 1, "causal_attention": 4, "leaks_future": 4},
     "07-multi-head": {
         "split_heads": 2, "merge_heads": 2, "count_parameters": 1, "MultiHeadAttention": 5,
     },
@@ -356,3 +360,71 @@ def test_each_kind_of_weights_is_the_one_it_is_called(kind):
     rows, columns = (torch.allclose(weights.sum(i), torch.ones(1).double()) for i in (-1, -2))
     assert rows == (kind in ("correct", "no mask", "scores times mask"))
     assert columns == (kind == "softmax over queries")
+
+
+def test_causal_attention_is_torchs_own():
+    q, k, v = (normal(2, 6, size) + shift for size, shift in ((4, 0), (4, 1), (3, 0)))
+    context, weights = find("causal_attention").right(q, k, v)
+    own = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    torch.testing.assert_close(context, own)
+    assert not weights.triu(1).any()
+
+
+def test_a_causal_attention_of_two_tokens_worked_by_hand():
+    q, k, v = torch.tensor([[5.0], [1.0]]), torch.tensor([[0.0], [2.0]]), torch.tensor([[4.0], [8]])
+    context, weights = find("causal_attention").right(q, k, v)
+    first = 1 / (1 + torch.e**2)  # token 0 sees itself alone, token 1 has the scores 0 and 2
+    assert weights[0].tolist() == [1, 0]
+    assert weights[1].tolist() == pytest.approx([first, 1 - first])
+    assert context.flatten().tolist() == pytest.approx([4, 4 * first + 8 * (1 - first)])
+
+
+def test_with_equal_scores_causal_attention_is_the_running_average():
+    x = normal(5, 3)
+    context, _ = find("causal_attention").right(torch.zeros(5, 2).double(), normal(5, 2), x)
+    torch.testing.assert_close(context, find("running_average").right(x))
+
+
+RIGHT_BOXES = {
+    "attention with a causal mask", "the mean of the tokens so far", "each token by itself",
+    "a recurrent network", "the sum of the tokens so far, divided by T",
+    "masked after the softmax, divided again", "masked, two tokens", "no mask, one token",
+    "large numbers, masked after the softmax, divided again",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_box_leaks_exactly_if_a_derivative_says_so(seed):
+    for box in BOXES:
+        layer, x = (
+            arg if isinstance(arg, torch.Tensor) else arg.make()
+            for arg in box.probe(Draw(seed)).args
+        )
+        slopes = torch.autograd.functional.jacobian(layer, x.double()).abs().amax(dim=(1, 3))
+        assert (slopes.triu(1).max() > 1e-4) == (box.what not in RIGHT_BOXES), box.what
+        assert slopes.triu(1).max() < 1e-12 or box.what not in RIGHT_BOXES
+
+
+CHANGES = {
+    "others": torch.randn_like,
+    "far away": lambda later: 1e4 * torch.randn_like(later),
+    "somewhat moved": lambda later: later + 0.1 * torch.randn_like(later),
+    "counted up": lambda later: later + torch.arange(later.numel()).reshape(later.shape),
+}
+COMPARISONS = {
+    "allclose as it is": {},
+    "a little wider": {"rtol": 1e-4, "atol": 1e-5},
+    "relative alone": {"rtol": 1e-4, "atol": 0},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("allowed", COMPARISONS.values(), ids=COMPARISONS)
+def test_whichever_way_a_test_for_leaks_disturbs_and_compares_it_is_right(change, allowed):
+    def test(attention, x):
+        return a_cut_shows(
+            attention, x, change, differ=lambda *pair: not torch.allclose(*pair, **allowed)
+        )
+
+    verdict = grade("leaks_future", test, seed=5)
+    assert verdict.passed, verdict.message

@@ -61,6 +61,18 @@ def box(scale: float):
     return attend
 
 
+def mixing(weights):
+    return lambda x: weights(x) @ x
+
+
+def hiding(diagonal: int, fill: float):
+    def weights(x):
+        hidden = torch.ones(len(x), len(x), dtype=torch.bool).triu(diagonal)
+        return torch.softmax((x @ x.mT / 2).masked_fill(hidden, fill), dim=-1)
+
+    return weights
+
+
 def ids(vocabulary: int, *shape: int) -> Tensor:
     return torch.randint(vocabulary, shape, generator=generator)
 
@@ -142,6 +154,17 @@ INPUTS = {
         heads_case((6, 2), (), 4), heads_case((8, 4, True), (2,), 5),
         heads_case((6, 3, False), (), 6), heads_case((10, 2, False), (2, 3), 3),
         heads_case((4, 1, True), (), 5, size=LARGE),
+    ],
+    "causal_mask": [(T,) for T in (3, 4, 7, 11, 1)],
+    "causal_attention": [
+        qkv((), 4, 4, 6, 2), qkv((), 3, 3, 3, 3), qkv((2,), 5, 5, 3, 7), qkv((2, 3), 3, 3, 5, 2),
+        qkv((), 1, 1, 2, 2), tuple(LARGE * each for each in qkv((), 5, 5, 3, 2)),
+    ],
+    "leaks_future": [
+        (mixing(hiding(1, -torch.inf)), n(4, 3)), (mixing(hiding(9, 0)), n(4, 3)),
+        (mixing(hiding(2, -torch.inf)), n(6, 3)), (mixing(hiding(1, 0)), n(5, 2)),
+        (mixing(lambda x: torch.softmax(x @ x.mT, dim=-1).tril()), n(4, 6)),
+        (lambda x: x.cumsum(0) - 2 * x, n(4, 3)), (lambda x: x.flip(0).cumsum(0), n(3, 3)),
     ],
     "next_token_loss": [
         (n(4, 6), ids(6, 4)), (n(3, 3), ids(3, 3)), (n(2, 5, 4), ids(4, 2, 5)),
