@@ -219,8 +219,9 @@ def value(name: str, answer, case: tuple, dtype: torch.dtype):
     if name == "dot_product_variance":
         draws = [torch.Generator().manual_seed(seed) for seed in range(10)]
         return fmean(float(answer(*case, draw)) for draw in draws)
-    args = [a.to(dtype) if isinstance(a, Tensor) and a.is_floating_point() else a for a in case]
-    args = [a.make() if isinstance(a, Models) else a for a in args]
+    args = [a.make() if isinstance(a, Models) else a for a in case]
+    args = [a.clone() if isinstance(a, Tensor) else a for a in args]  # a mutant may write into it
+    args = [a.to(dtype) if isinstance(a, Tensor) and a.is_floating_point() else a for a in args]
     if name == "linear_to_matrix":
         args = [nn.Linear(*reversed(args[0].shape), bias=False, dtype=dtype)]
         args[0].weight.data.copy_(case[0])
@@ -274,7 +275,7 @@ def compared(name: str, source: str) -> list[tuple[Mutant, bool]]:
 
 def dtypes(case: tuple) -> tuple[torch.dtype, ...]:
     """Of scores in their thousands float32 keeps too few digits for a comparison."""
-    tensors = [a for a in case if isinstance(a, Tensor)]
+    tensors = [a for a in case if isinstance(a, Tensor) and a.is_floating_point()]
     ordinary = tensors and all(a.abs().max() < LARGE / 2 for a in tensors)
     return (torch.float64, torch.float32) if ordinary else (torch.float64,)
 
