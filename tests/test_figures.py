@@ -1,5 +1,9 @@
 """What every figure owes its reader: the same words as the picture, and nothing left behind."""
 
+import base64
+import io
+import itertools
+import re
 import warnings
 from inspect import getmembers, isfunction
 
@@ -10,12 +14,17 @@ import numpy as np
 import pytest
 import torch
 from bs4 import BeautifulSoup
+from colours import EYES, contrast, hue, lightness
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from PIL import Image
 
-from grader import figures
+from grader import figures, grade
+from grader.figures.canvas import COLOURS, GREY
+from grader.report import as_html
+from grader.verdict import Verdict
 
 WORDS = ["the", "cat", "sat"]
 CALLS = {  # what a lesson would write; the notebook below runs these very lines
@@ -26,6 +35,13 @@ CALLS = {  # what a lesson would write; the notebook below runs these very lines
     "curves": "curves([1, 4, 16], {'a': [1, 2, 3], 'b': [3, 2, 1]}, 'Growth', logx=True)",
     "vectors": "vectors({'q': (2, 1), 'k': (1, 2), 'nothing': (0, 0)}, 'Angles')",
 }
+LOOKS = [
+    "bars({n: [1, 2] for n in 'abcdefghijkl'})",
+    "curves([1, 2], {n: [1, 2] for n in 'abcdefghijkl'})",
+    "histogram({n: [1, 2] for n in 'abcdefghijkl'})",
+]
+GROUNDS = {"light": "#ffffff", "dark": "#111111"}  # --jp-layout-color0 in JupyterLab's own themes
+each_eye = pytest.mark.parametrize("eye", EYES)
 each_figure = pytest.mark.parametrize("name", [n for n, _ in getmembers(figures, isfunction)])
 
 
@@ -76,7 +92,7 @@ def test_nbconvert_writes_the_alt_texts_into_the_page(notebook):
 @each_figure
 def test_the_picture_in_the_page_is_the_png_of_the_output_and_is_small(output):
     assert "".join(output.data["image/png"].split()) in output.data["text/html"]
-    assert len(output.data["text/html"]) < 40_000
+    assert len(output.data["text/html"]) < 70_000
 
 
 @each_figure
@@ -166,21 +182,85 @@ def test_heatmaps_share_one_scale(drawn):
     assert [axes.collections[0].get_clim() for axes in drawn[0].axes] == [(0, 0.9), (0, 0.9)]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "bars({n: [1, 2] for n in 'abcd'})",
-        "curves([1, 2], {n: [1, 2] for n in 'abcd'})",
-        "histogram({n: [1, 2] for n in 'abcd'})",
-    ],
-)
-def test_series_differ_without_colour(call, drawn):
+def looks(axes):
+    """(colour, what else sets a series apart) for each one."""
+    bars = [(bar[0].get_facecolor(), bar[0].get_hatch()) for bar in axes.containers]
+    lines = [(line.get_color(), line._dash_pattern, line.get_marker()) for line in axes.lines]
+    return [(look[0], str(look[1:])) for look in bars or lines]
+
+
+@pytest.mark.parametrize("call", LOOKS)
+def test_five_series_differ_without_any_colour(call, drawn):
     run(call)
-    axes = drawn[0].axes[0]
-    looks = [bar[0].get_hatch() for bar in axes.containers] or [
-        line.get_linestyle() for line in axes.lines
-    ]
-    assert len(set(looks)) == 4
+    assert len({other for _, other in looks(drawn[0].axes[0])[:5]}) == 5
+
+
+@pytest.mark.parametrize("call", LOOKS)
+def test_twelve_series_look_different(call, drawn):
+    run(call)
+    assert len(set(looks(drawn[0].axes[0]))) == 12
+
+
+@each_eye
+def test_the_colours_of_series_differ_in_lightness_for_every_eye(eye):
+    values = [lightness(colour, eye) for colour in COLOURS]
+    assert min(abs(a - b) for a, b in itertools.combinations(values, 2)) >= 10
+
+
+@pytest.mark.parametrize("colour", [*COLOURS, GREY])
+def test_what_is_drawn_stands_out_from_the_white_ground(colour):
+    assert contrast(colour, "white") >= 3
+
+
+@each_eye
+def test_a_larger_number_is_a_lighter_cell_for_every_eye(eye):
+    values = [lightness(colour, eye) for colour in colormaps["viridis"](np.linspace(0, 1, 64))]
+    assert values == sorted(values)
+
+
+@each_eye
+def test_the_further_from_zero_the_darker_and_the_sign_is_seen_by_every_eye(eye):
+    colours = colormaps["RdBu_r"](np.linspace(0, 1, 65))
+    values = [lightness(colour, eye) for colour in colours]
+    assert values[:33:4] == sorted(values[:33:4])
+    assert values[32::4] == sorted(values[32::4], reverse=True)
+    for below, above in zip(colours[:16], colours[:-17:-1], strict=True):
+        assert np.linalg.norm(hue(below, eye) - hue(above, eye)) > 20
+
+
+@pytest.mark.parametrize("low", [0, -1])
+def test_numbers_in_cells_can_be_read_on_every_colour(low, drawn):
+    figures.heatmap(torch.linspace(low, 1, 64).reshape(8, 8))
+    (mesh,) = drawn[0].axes[0].collections
+    grounds, numbers = mesh.get_facecolors(), drawn[0].axes[0].texts
+    assert len(grounds) == len(numbers) == 64
+    for ground, number in zip(grounds, numbers, strict=True):
+        assert contrast(ground, number.get_color()) >= 4.5
+
+
+@each_figure
+def test_every_letter_outside_a_cell_has_a_contrast_of_4_5(name, drawn):
+    run(CALLS[name])
+    inside = {text for axes in drawn[0].axes if axes.collections for text in axes.texts}
+    for text in set(drawn[0].findobj(matplotlib.text.Text)) - inside:
+        assert contrast(text.get_color(), "white") >= 4.5
+
+
+def test_a_large_matrix_has_an_edge_that_stands_out_from_the_page(drawn):
+    figures.heatmap(torch.eye(20))
+    for spine in drawn[0].axes[0].spines.values():
+        assert spine.get_visible()
+        assert contrast(spine.get_edgecolor(), "white") >= 3
+
+
+@each_figure
+def test_a_picture_is_sharp_at_200_percent(output):
+    """It has two dots for every one that the page gives it, and never leaves the page."""
+    (image,) = BeautifulSoup(output.data["text/html"], "html.parser").find_all("img")
+    picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
+    assert int(image["width"]) == output.metadata["image/png"]["width"] == picture.width // 2
+    assert "max-width:100%" in image["style"]
+    assert 200 < int(image["width"]) < 900
 
 
 def test_the_legend_gives_the_variance_torch_gives(drawn):
@@ -283,3 +363,26 @@ def test_bad_input_is_one_sentence_with_what_came_and_what_is_expected(call, cam
     assert message.startswith(call.split("(")[0])
     assert message.endswith(".")
     assert "\n" not in message
+
+
+def test_a_report_sets_no_colour_of_letters_or_ground():
+    """They are the theme's, so it can be read in a dark one."""
+    page = BeautifulSoup(as_html(grade("mix", lambda weights, x: x), 4), "html.parser")
+    styles = [tag["style"] for tag in page.find_all(style=True)]
+    assert styles
+    assert not [s for s in styles if re.search(r"(^|;|\s)(color|background)", s)]
+    assert not page.find_all(["font", "style"])
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verdict("mix", 2.0, 2.0),
+        Verdict("mix", 0.0, 2.0, message="Not done yet."),
+        Verdict("mix", 0.0, 2.0, message="What we see: x"),
+    ],
+)
+def test_the_edge_of_a_report_stands_out_in_both_themes(verdict, ground):
+    (edge,) = re.findall(r"solid (#\w+)", as_html(verdict))
+    assert contrast(edge, ground) >= 3

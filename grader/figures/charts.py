@@ -7,6 +7,7 @@ from matplotlib import ticker
 
 from grader.figures.canvas import (
     COLOURS,
+    GREY,
     HATCHES,
     HEIGHT,
     LETTER,
@@ -98,7 +99,7 @@ def histogram(samples, title="", xlabel="", alt="") -> None:
             axes.plot(
                 np.repeat(edges, 2),
                 [0, *share, 0],
-                pick(LINES, i),
+                linestyle=pick(LINES, i),
                 color=pick(COLOURS, i),
                 label=f"{name} (variance {say(x.var(ddof=1))})",
             )
@@ -139,7 +140,8 @@ def curves(x, ys, title="", xlabel="", ylabel="", logx=False, logy=False, alt=""
             axes.plot(
                 x,
                 y,
-                pick(LINES, i) + pick(MARKERS, i),
+                linestyle=pick(LINES, i),
+                marker=pick(MARKERS, i),
                 label=name,
                 color=pick(COLOURS, i),
                 markevery=max(1, len(x) // 12),
@@ -188,8 +190,8 @@ def vectors(arrows, title="", alt="") -> None:
             xlim=middle[0] + span * np.array((-0.5, 0.5)),
             ylim=middle[1] + span * np.array((-0.5, 0.5)),
         )
-        axes.axhline(0, color="#777777", linewidth=1)
-        axes.axvline(0, color="#777777", linewidth=1)
+        axes.axhline(0, color=GREY, linewidth=1)
+        axes.axvline(0, color=GREY, linewidth=1)
         tips = {name: v / span * side for name, v in data.items()}  # in inches from the origin
         taken = [(*(tip * part), 0, 0) for tip in tips.values() for part in np.linspace(0, 1, 30)]
         for i, (name, tip) in enumerate(tips.items()):

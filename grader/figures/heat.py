@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import Normalize
 
-from grader.figures.canvas import LETTER, draw, finish, image, tick_labels
+from grader.figures.canvas import GREY, LETTER, draw, finish, image, tick_labels
 from grader.figures.numbers import alt_text, array, cell, count, largest, names, say, series
 
 NUMBERS_UP_TO = 8  # rows and columns; beyond that a colour bar is easier to read
@@ -110,10 +110,10 @@ def _cells(axes, m, colours, scale, few, every) -> None:
         linewidth=1.5 if few else 0,
     )
     if not finite.all():  # no colour stands for them: the hatched ground shows through
-        axes.patch.set(facecolor="#eeeeee", edgecolor="#aaaaaa", hatch="///")
+        axes.patch.set(facecolor="#eeeeee", edgecolor=GREY, hatch="///")
     axes.invert_yaxis()
     axes.grid(False)
-    axes.spines[:].set_visible(False)
+    axes.spines[:].set(visible=not few, color=GREY)  # the palest cells are as light as the page
     axes.tick_params(length=0)
     if not few:
         return
