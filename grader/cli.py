@@ -1,4 +1,4 @@
-"""The command line: `grader check`, `explain`, `autograde` and `cage`."""
+"""The command line: `grader check`, `explain`, `progress`, `autograde` and `cage`."""
 
 import argparse
 import sys
@@ -9,6 +9,7 @@ from grader.errors import UserError
 COMMANDS = {
     "check": "run one notebook and say what each exercise earns",
     "explain": "list an exercise's known mistakes, or tell one",
+    "progress": "say what you have done, and what to do next",
     "autograde": "grade what was handed in for a lesson",
     "cage": "try how well submissions can be shut in here",
 }

@@ -1,21 +1,22 @@
 """How far the hint ladder is open: one rung further each time the same mistake comes back."""
 
-from collections import Counter
-
+from grader.progress import Record
+from grader.standing import entry_of
 from grader.verdict import Verdict
 
-_met: dict[str, Counter] = {}
 
-
-def rungs(verdict: Verdict) -> int:
+def rungs(record: Record, verdict: Verdict) -> int:
     """Count this verdict in, and say how many of its hints may be read now.
 
-    It is kept for as long as the kernel lives; a right answer folds the ladder up again.
-    Example: the second `rungs(v)` for one wrong answer -> 2
+    The learner's record keeps it; a right answer folds the ladder up again.
+    Example: the second `rungs(record, v)` for one wrong answer -> 2
     """
-    if verdict.passed:
-        _met.pop(verdict.exercise, None)
+    if not verdict.hints and not verdict.passed:
         return 0
-    mistakes = _met.setdefault(verdict.exercise, Counter())
-    mistakes[verdict.misconception] += bool(verdict.hints)
-    return min(mistakes[verdict.misconception], len(verdict.hints))
+    mistakes = entry_of(record, verdict.exercise)["hints"]
+    if verdict.passed:
+        mistakes.clear()
+        return 0
+    name = str(verdict.misconception)
+    mistakes[name] = mistakes.get(name, 0) + 1
+    return min(mistakes[name], len(verdict.hints))

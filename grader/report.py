@@ -6,16 +6,14 @@ from html import escape
 from IPython import get_ipython
 from IPython.display import display
 
-from grader.hints import rungs
 from grader.judge.words import LABELS
 from grader.verdict import Comparison, Verdict
 
 _LABEL = re.compile(rf"^({'|'.join(LABELS)}): ")
 
 
-def show(verdict: Verdict) -> None:
-    """Display the verdict in a notebook, print it elsewhere."""
-    hints = rungs(verdict)
+def show(verdict: Verdict, hints: int) -> None:
+    """Display the verdict and so many of its hints in a notebook, print them elsewhere."""
     if get_ipython() is None:
         print(as_text(verdict, hints))
         return

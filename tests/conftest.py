@@ -1,7 +1,10 @@
-"""Grading a class needs Linux, or at least its kind of files and sockets."""
+"""What holds for all tests: nothing is kept, and some need Linux or its kind of files."""
 
+import os
 import sys
 
-collect_ignore = []
+os.environ["COURSE_PROGRESS"] = "none"  # the progress of whoever runs the tests stays as it is
+
+collect_ignore = []  # grading a class needs sockets and processes as Linux has them
 if sys.platform == "win32":
     collect_ignore += ["test_classroom.py", "test_desk.py", "test_intake.py", "test_restore.py"]

@@ -1,0 +1,68 @@
+"""The buttons of a question: the keyboard alone is enough, and what happens is read out."""
+
+from collections.abc import Callable
+
+import ipywidgets
+
+from grader.live import announced, marked_up
+from grader.question import SURE, Question, Silly
+
+WIDE = {"width": "max-content", "max_width": "100%"}
+
+
+def prediction(asked: Question, state: str, keep: Callable[[str, int], str]) -> ipywidgets.Widget:
+    """Choices, how sure, and a button; `keep(choice, sure)` says what is kept, or raises Silly."""
+    choices = _choices(asked, "Prediction:")
+    sure = ipywidgets.ToggleButtons(
+        options=[(word, level) for level, word in SURE.items()],
+        value=None,
+        description="How sure:",
+        style={"description_width": "initial", "button_width": "auto"},
+    )
+
+    def press() -> str:
+        if choices.value is None or sure.value is None:
+            return "Choose an answer and how sure you are, then keep it."
+        return keep(choices.value, sure.value)
+
+    return _box("Predict.", asked, [choices, sure], "Keep this answer", state, press)
+
+
+def recollection(
+    asked: Question, heading: str, how: str, judge: Callable[[str], str]
+) -> ipywidgets.Widget:
+    """Choices and a button; `judge(choice)` says whether it is right now."""
+    choices = _choices(asked, "Your answer:")
+
+    def press() -> str:
+        return "Choose an answer first." if choices.value is None else judge(choices.value)
+
+    return _box(heading, asked, [choices], "Answer", "", press)
+
+
+def _choices(asked: Question, label: str) -> ipywidgets.RadioButtons:
+    return ipywidgets.RadioButtons(
+        options=[(asked.say(choice), choice) for choice in asked.choices],
+        value=None,
+        description=label,
+        style={"description_width": "initial"},
+        layout=WIDE,
+    )
+
+
+def _box(
+    heading: str, asked: Question, parts: list, label: str, state: str, press: Callable[[], str]
+) -> ipywidgets.Widget:
+    text = f"<strong>{heading}</strong> {marked_up(asked.question)}"
+    button = ipywidgets.Button(description=label, layout=WIDE)
+    status = ipywidgets.HTML(marked_up(state))
+
+    def pressed(_: ipywidgets.Button) -> None:
+        try:
+            said = press()
+        except Silly as error:
+            said = str(error)
+        status.value = announced(marked_up(said))
+
+    button.on_click(pressed)
+    return ipywidgets.VBox([ipywidgets.HTML(text), *parts, button, status])

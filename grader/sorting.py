@@ -1,0 +1,82 @@
+"""A list of lines to sort with buttons: the keyboard alone is enough, and moves are read out."""
+
+from collections.abc import Callable, Sequence
+
+import ipywidgets
+
+from grader.errors import UserError
+from grader.live import announced, marked_up
+
+OUT = "left out"
+
+
+def sorter(
+    task: str, lines: Sequence[str], judge: Callable[[Sequence[str]], str]
+) -> ipywidgets.Widget:
+    """A list box and buttons to move the line that is chosen in it, leave it out, and try.
+
+    `judge(chosen lines)` gives HTML, or raises UserError.
+    """
+    order, left_out = list(range(len(lines))), set()
+    shown = ipywidgets.Select(
+        description="Lines:",
+        rows=len(lines),
+        layout={"width": "max-content", "min_width": "28em", "max_width": "100%"},
+        style={"description_width": "initial"},
+    )
+    shown.add_class("lines-to-order")
+    status, report = ipywidgets.HTML(), ipywidgets.HTML()
+
+    def kept() -> list[int]:
+        return [number for number in order if number not in left_out]
+
+    def place(number: int) -> str:
+        """`place(3)` -> "2. weights = ..." """
+        where = OUT if number in left_out else f"{kept().index(number) + 1}"
+        return f"{where}. {lines[number]}"
+
+    def redraw(chosen: int) -> None:
+        shown.options = [(place(number), number) for number in order]
+        shown.index = chosen
+
+    def move(by: int) -> str:
+        here, there = shown.index, shown.index + by
+        if not 0 <= there < len(order):
+            return f"It is the {'first' if by < 0 else 'last'} already."
+        order[here], order[there] = order[there], order[here]
+        redraw(there)
+        return place(order[there])
+
+    def leave_out_or_take_in() -> str:
+        left_out.symmetric_difference_update({order[shown.index]})
+        redraw(shown.index)
+        return place(order[shown.index])
+
+    def try_it() -> str:
+        report.value = ""
+        report.value = announced(judge([lines[number] for number in kept()]))
+        return ""
+
+    def button(words: str, does: Callable[[], str]) -> ipywidgets.Button:
+        made = ipywidgets.Button(description=words, layout={"width": "max-content"})
+
+        def pressed(_: ipywidgets.Button) -> None:
+            try:
+                said = does()
+            except UserError as error:
+                said = str(error)
+            status.value = announced(marked_up(said))
+
+        made.on_click(pressed)
+        return made
+
+    redraw(0)
+    buttons = ipywidgets.HBox(
+        [
+            button("Up", lambda: move(-1)),
+            button("Down", lambda: move(1)),
+            button("Leave out or take in", leave_out_or_take_in),
+            button("Try", try_it),
+        ]
+    )
+    return ipywidgets.VBox([ipywidgets.HTML(marked_up(task)), shown, buttons, status, report])
