@@ -253,6 +253,16 @@ def test_a_large_matrix_has_an_edge_that_stands_out_from_the_page(drawn):
         assert contrast(spine.get_edgecolor(), "white") >= 3
 
 
+def test_fewer_colours_in_the_file_leave_each_cell_its_own(monkeypatch, drawn):
+    pictures = []
+    monkeypatch.setattr(figures.canvas, "show", lambda png, alt: pictures.append(png))
+    figures.heatmap(torch.linspace(-1, 1, 144).reshape(12, 12))
+    picture = np.array(Image.open(io.BytesIO(pictures[0])).convert("RGB")) / 255
+    kept = {tuple(colour) for row in picture for colour in row}
+    for cell in drawn[0].axes[0].collections[0].get_facecolors():
+        assert min(np.abs(np.array(colour) - cell[:3]).max() for colour in kept) < 0.02
+
+
 @each_figure
 def test_a_picture_is_sharp_at_200_percent(output):
     """It has two dots for every one that the page gives it, and never leaves the page."""

@@ -105,9 +105,9 @@ def draw(alt: str, paint: Callable[[Figure], None], give: Callable | None = None
 
 
 def small(png: bytes) -> bytes:
-    """The same picture with 64 colours, less than half the size."""
+    """The same picture with 256 colours, about half the size."""
     smaller = io.BytesIO()
-    picture = Image.open(io.BytesIO(png)).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    picture = Image.open(io.BytesIO(png)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
     picture.save(smaller, format="png", optimize=True)
     return smaller.getvalue()
 
