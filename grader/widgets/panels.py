@@ -1,0 +1,204 @@
+"""What stands on a stage: bars, a spread, coloured cells; each is built once and set anew."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib import colormaps
+
+from grader.figures.canvas import COLOURS, HATCHES, pick
+from grader.figures.numbers import cell, say
+
+NUMBERS_UP_TO = 8  # bars, or cells in a row; beyond that their numbers would touch
+
+
+class Panel:
+    """Axes at `place` (left, bottom, wide, tall, in inches); what changes is drawn by hand.
+
+    `moving` holds the artists that change each time, `words` those that seldom do.
+    """
+
+    def __init__(self, figure, place: Sequence[float], title: str) -> None:
+        left, bottom, wide, tall = place
+        across, up = figure.get_size_inches()
+        self.axes = figure.add_axes((left / across, bottom / up, wide / across, tall / up))
+        self.axes.set_title(title, fontsize=11)
+        self.axes.tick_params(length=0, labelbottom=False, labelleft=False)
+        self.moving, self.words = [], []
+
+    def below(self, places: Sequence[float], turned: bool) -> list:
+        """Empty words below the axes."""
+        turn = {"rotation": 45, "rotation_mode": "anchor", "ha": "right"} if turned else {}
+        at = {"transform": self.axes.get_xaxis_transform(), "ha": "center", "va": "top", **turn}
+        return self._write([(place, -0.04) for place in places], at)
+
+    def beside(self, places: Sequence[float]) -> list:
+        """Empty words at the left of the axes."""
+        at = {"transform": self.axes.get_yaxis_transform(), "ha": "right", "va": "center"}
+        return self._write([(-0.03, place) for place in places], at)
+
+    def _write(self, places, how) -> list:
+        made = [self.axes.text(*place, "", **how) for place in places]
+        self.words += made
+        return made
+
+
+class Bars(Panel):
+    """Groups of `count` bars; with `signed`, the axis goes half as far below zero as above.
+
+    The axis ends at `end`, or where it holds everything; with `log` it begins at that power of ten.
+    """
+
+    def __init__(self, figure, place, title, count, series=("",), signed=False, end=None) -> None:
+        super().__init__(figure, place, title)
+        self._end, thick, at = end, 0.8 / len(series), np.arange(count)
+        marks = [-0.5, 0, 0.5, 1] if signed else [0, 0.5, 1]
+        self.axes.set(xlim=(-0.6, count - 0.4), ylim=(marks[0], 1), yticks=marks)
+        self.axes.grid(axis="x", visible=False)
+        self.axes.axhline(0, color="black", linewidth=1)
+        self._bars = []
+        for i, name in enumerate(series):
+            colour, hatch = pick(COLOURS, i), pick(HATCHES, i)
+            drawn = self.axes.bar(
+                at + (i + 0.5) * thick - 0.4, [0] * count, thick,
+                label=name, color=colour, hatch=hatch, edgecolor="white",
+            )  # fmt: skip
+            self._bars.append(drawn)
+            self.moving += drawn
+        if len(series) > 1:
+            self.axes.legend(loc="lower left", bbox_to_anchor=(0, 0.98), ncols=2, borderpad=0)
+            self.axes.set_title(title, fontsize=11, pad=24)
+        self._numbers = [
+            [self.axes.text(bar.get_x() + thick / 2, 0, "", ha="center") for bar in drawn]
+            for drawn in self._bars
+            if count * len(series) <= NUMBERS_UP_TO
+        ]
+        self.moving += [number for numbers in self._numbers for number in numbers]
+        self._below, self._beside = self.below(at, turned=True), self.beside(marks)
+        self._marks = marks
+
+    def set(self, words: Sequence[str], *heights) -> None:
+        """One vector for each series."""
+        every = np.concatenate(heights)
+        end = self._end or round_up(max(every.max(), -2 * every.min()))
+        for place, each in enumerate(heights):
+            for bar, height in zip(self._bars[place], each, strict=True):
+                bar.set_height(height / end)
+            for number, height in zip(
+                self._numbers[place] if self._numbers else (), each, strict=False
+            ):
+                number.set(
+                    text=cell(height, every), y=height / end, va="bottom" if height >= 0 else "top"
+                )
+        for word, said in zip(self._below, words, strict=True):
+            word.set_text(said)
+        for word, mark in zip(self._beside, self._marks, strict=True):
+            word.set_text(say(mark * end))
+
+
+class Spread(Panel):
+    """A histogram around zero."""
+
+    BINS = 41
+
+    def __init__(self, figure, place, title) -> None:
+        super().__init__(figure, place, title)
+        self.axes.set(xlim=(-1, 1), ylim=(0, 1), xticks=[-1, -0.5, 0, 0.5, 1], yticks=[0, 0.5, 1])
+        self._edges = np.linspace(-1, 1, self.BINS + 1)
+        (self._line,) = self.axes.plot(np.repeat(self._edges, 2), np.zeros(2 * len(self._edges)))
+        self._line.set_color(COLOURS[0])
+        self.moving.append(self._line)
+        self._below = self.below([-1, -0.5, 0, 0.5, 1], turned=False)
+        self._beside = self.beside([0, 0.5, 1])
+
+    def set(self, samples) -> None:
+        """Samples of shape (n,)."""
+        end = round_up(np.abs(samples).max())
+        share = np.histogram(samples / end, self._edges)[0] / len(samples)
+        top = round_up(share.max())
+        self._line.set_ydata([0, *np.repeat(share / top, 2), 0])
+        for word, mark in zip(self._below, (-1, -0.5, 0, 0.5, 1), strict=True):
+            word.set_text(say(mark * end))
+        for word, mark in zip(self._beside, (0, 0.5, 1), strict=True):
+            word.set_text(say(mark * top))
+
+
+class Cells(Panel):
+    """Weights as coloured cells, from 0 (dark) to 1, or to `end`."""
+
+    def __init__(self, figure, place, title, rows, columns, numbers=True, named=True) -> None:
+        super().__init__(figure, place, title)
+        self._picture = self.axes.imshow(np.zeros((rows, columns)), aspect="auto", vmin=0, vmax=1)
+        self._colours = colormaps["viridis"]
+        self.axes.set(xticks=np.arange(1, columns) - 0.5, yticks=np.arange(1, rows) - 0.5)
+        self.axes.spines[:].set_visible(False)
+        self.axes.grid(False)
+        self.moving.append(self._picture)
+        self._numbers = [
+            self.axes.text(column, row, "", ha="center", va="center")
+            for row in range(rows)
+            for column in range(columns)
+            if numbers and max(rows, columns) <= NUMBERS_UP_TO
+        ]
+        self.moving += self._numbers
+        self._below = self.below(range(columns), turned=True) if named else []
+        self._beside = self.beside(range(rows)) if named else []
+
+    def set(self, rows: Sequence[str], columns: Sequence[str], matrix) -> None:
+        """A (rows, columns) matrix."""
+        self._picture.set_data(matrix)
+        for number, value in zip(self._numbers, np.ravel(matrix), strict=False):
+            number.set(text=cell(value, matrix), color="black" if value > 0.55 else "white")
+        for words, said in ((self._beside, rows), (self._below, columns)):
+            for word, each in zip(words, said, strict=False):
+                word.set_text(each)
+
+
+class Blocks(Panel):
+    """Up to `most` matrices of weights (T, T), four to a line, on one grid of cells."""
+
+    ACROSS = 4
+
+    def __init__(self, figure, place, T, most) -> None:
+        super().__init__(figure, place, "")
+        self._T, across, down = T, min(most, self.ACROSS), -(-most // self.ACROSS)
+        self._step = T + 1  # one empty line between two
+        self._cells = np.full((down * self._step, across * self._step), np.nan)
+        self._picture = self.axes.imshow(self._cells, aspect="auto", vmin=0, vmax=1)
+        self.axes.axis("off")
+        self.moving.append(self._picture)
+        inside = range(T)
+        self._beside = [self.beside([y + 1 + i for i in inside]) for y in self._starts(down)]
+        self._below = [
+            self.below([x + i for i in inside], turned=True) for x in self._starts(across)
+        ]
+        starts = [(x, y) for y in self._starts(down) for x in self._starts(across)][:most]
+        self._places = [(x, y + 1) for x, y in starts]
+        self._names = self._write([(x - 0.5, y) for x, y in starts], {"va": "center"})
+
+    def _starts(self, count: int) -> range:
+        return range(0, count * self._step, self._step)
+
+    def set(self, words: Sequence[str], matrices) -> None:
+        """Matrices of shape (n, T, T), n at most `most`."""
+        self._cells.fill(np.nan)
+        for name, (x, y), number in zip(
+            self._names, self._places, range(len(self._names)), strict=True
+        ):
+            shown = number < len(matrices)
+            name.set_text(f"head {number}" if shown else "")
+            if shown:
+                self._cells[y : y + self._T, x : x + self._T] = matrices[number]
+        self._picture.set_data(self._cells)
+        down = -(-len(matrices) // self.ACROSS)
+        for line, beside in enumerate(self._beside):
+            for word, each in zip(beside, words, strict=True):
+                word.set_text(each if line < down else "")
+        for below in self._below:
+            for word, each in zip(below, words, strict=True):
+                word.set_text(each)
+
+
+def round_up(value: float) -> float:
+    """The end of an axis that holds the value: `round_up(3.2)` -> 5.0."""
+    power = 10.0 ** np.floor(np.log10(max(value, 1e-3)))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * 0.999))

@@ -1,0 +1,71 @@
+"""Drawing fast enough for a slider: the ground is drawn once, what moves is drawn on top of it.
+
+A whole figure takes matplotlib some 70 ms, mostly for axes and letters. So axes have fixed places
+here, and what is written beside them is drawn anew only when it changes.
+"""
+
+import io
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+
+from matplotlib import style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+
+from grader.figures.canvas import DRAWN_AT, ON_PAGE, STYLE, small
+
+
+class Stage:
+    """A figure in inches on which `build` puts panels. Set them anew, then ask for the picture.
+
+    Example: `stage = Stage(3, 2, lambda figure: [Bars(figure, (0.5, 0.5, 2, 1), "Weights", 6)])`
+    """
+
+    def __init__(self, wide: float, tall: float, build: Callable[[Figure], Sequence]) -> None:
+        with _look():
+            self._figure = Figure(figsize=(wide, tall), dpi=ON_PAGE, facecolor="white")
+            self._canvas = FigureCanvasAgg(self._figure)
+            self.panels = build(self._figure)
+            self._moving = [artist for panel in self.panels for artist in panel.moving]
+            self._words = [word for panel in self.panels for word in panel.words]
+            for artist in (*self._moving, *self._words):
+                artist.set_animated(True)  # not part of the ground
+            self._canvas.draw()
+            self._empty = self._canvas.copy_from_bbox(self._figure.bbox)
+            self._written, self._ground = None, None
+
+    def png(self) -> bytes:
+        """The picture as it is now, little compressed because that is quick."""
+        with _look():
+            written = [word.get_text() for word in self._words]
+            if written != self._written:
+                self._paint(self._empty, self._words)
+                self._ground = self._canvas.copy_from_bbox(self._figure.bbox)
+                self._written = written
+            self._paint(self._ground, self._moving)
+        size, pixels = self._canvas.get_width_height(), self._canvas.buffer_rgba()
+        raw = io.BytesIO()
+        picture = Image.frombuffer("RGBA", size, pixels, "raw", "RGBA", 0, 1).convert("RGB")
+        picture.save(raw, "png", compress_level=1)
+        return raw.getvalue()
+
+    def fine(self) -> bytes:
+        """The same picture with the dots and the size in bytes of a figure of the course."""
+        raw = io.BytesIO()
+        with _look():
+            self._figure.savefig(raw, format="png", dpi=DRAWN_AT)
+        return small(raw.getvalue())
+
+    def _paint(self, ground, artists: Sequence) -> None:
+        self._canvas.restore_region(ground)
+        for artist in artists:
+            self._figure.draw_artist(artist)
+
+
+@contextmanager
+def _look():
+    with style.context(["default", STYLE]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a letter that the font lacks is no news for a learner
+        yield
