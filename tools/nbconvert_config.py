@@ -16,4 +16,7 @@ c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {"kernelspec", ("languag
 
 # What a cell prints is one output, however it arrived.
 c.CoalesceStreamsPreprocessor.enabled = True
-c.NotebookExporter.preprocessors = ["nbconvert.preprocessors.CoalesceStreamsPreprocessor"]
+c.NotebookExporter.preprocessors = [
+    "nbconvert.preprocessors.CoalesceStreamsPreprocessor",
+    "grader.saving.still_outputs",
+]

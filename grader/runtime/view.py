@@ -69,7 +69,7 @@ def course() -> Path:
         copy = shutil.copytree if source.is_dir() else shutil.copyfile
         copy(source, target)
     for source in sorted((HERE / "inside").glob("*.py")):
-        top = source.stem in ("__init__", "boxes", "catalogue", "own", "play")
+        top = source.stem in ("__init__", "boxes", "catalogue", "own", "play", "widgets")
         shutil.copyfile(source, (package if top else folder) / source.name)
     fonts = Path(matplotlib.get_cachedir()).glob("fontlist*.json")  # slow to make anew
     (folder / "matplotlib").mkdir()

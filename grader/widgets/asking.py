@@ -59,7 +59,9 @@ def _ask(theirs, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         warnings.simplefilter("ignore")
         answer = theirs(*arguments)
     T, d = x.shape
-    for what, found, wanted in zip(("context", "weights"), _pair(answer), ((T, d), (T, T)), strict=True):
+    for what, found, wanted in zip(
+        ("context", "weights"), _pair(answer), ((T, d), (T, T)), strict=True
+    ):
         if not isinstance(found, torch.Tensor):
             raise ValueError(f"the {what} should be a tensor, a {type(found).__name__} came")
         if tuple(found.shape) != wanted:

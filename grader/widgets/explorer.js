@@ -4,6 +4,8 @@
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
+  // arrow keys belong to what has the focus, not to the notebook around it
+  element.dataset.lmSuppressShortcuts = "true";
   return element;
 }
 
@@ -127,8 +129,6 @@ const kinds = {
 function render({ model, el }) {
   const form = make("fieldset", { className: "controls" });
   form.append(make("legend", {}, model.get("title")));
-  // arrow keys belong to the slider, not to the notebook around it
-  form.dataset.lmSuppressShortcuts = "true";
   const filled = {};
   for (const control of model.get("controls")) {
     const made = kinds[control.kind]({ ...control }, (value) => {
@@ -148,7 +148,7 @@ function render({ model, el }) {
   const status = make("p"); // stays where it is, so that what changes in it is read out
   status.setAttribute("role", "status");
   status.setAttribute("aria-live", "polite");
-  const tables = make("div", { className: "jp-RenderedHTMLCommon" });
+  const tables = make("div", { className: "jp-RenderedHTMLCommon tables" });
   const see = () => {
     const before = picture.src;
     picture.alt = model.get("alt");

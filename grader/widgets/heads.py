@@ -60,7 +60,9 @@ def random_matrices(d_model: int, seed: int) -> torch.Tensor:
 def _matrix(W, name: str, d_model: int) -> torch.Tensor:
     W = torch.tensor(array(W, name, 2), dtype=torch.float32)
     if tuple(W.shape) != (d_model, d_model):
-        raise ValueError(f"{name} should be {(d_model, d_model)}, but its shape is {tuple(W.shape)}.")
+        raise ValueError(
+            f"{name} should be {(d_model, d_model)}, but its shape is {tuple(W.shape)}."
+        )
     return W
 
 
@@ -82,7 +84,9 @@ def _view(x, tokens, given, n_heads: int, seed: int = 0) -> View:
         for i, word in enumerate(tokens)
     ]
     head = ["token", *(f"head {h}" for h in range(n_heads))]
-    return View(stage, alt, status, table("Whom each token looks at most, and its weight", head, rows))
+    return View(
+        stage, alt, status, table("Whom each token looks at most, and its weight", head, rows)
+    )
 
 
 def _choices(tokens: list[str], most: list[int]) -> str:

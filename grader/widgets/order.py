@@ -33,7 +33,7 @@ class Seen:
 
 @one_line
 def order_and_masks(x, tokens) -> Explorer:
-    """Show weights for any order, mask and positions, and which outputs a change to a token reaches.
+    """Show weights for any order, mask and positions, and what a change to one token reaches.
 
     `x` is (T, d) with up to 8 tokens.
 
@@ -42,7 +42,9 @@ def order_and_masks(x, tokens) -> Explorer:
     x = torch.tensor(array(x, "x", 2), dtype=torch.float32)
     tokens = names(tokens, len(x), "tokens", "x")
     if len(x) > MOST_WORDS:
-        raise ValueError(f"x should have at most {MOST_WORDS} tokens, but its shape is {tuple(x.shape)}.")
+        raise ValueError(
+            f"x should have at most {MOST_WORDS} tokens, but its shape is {tuple(x.shape)}."
+        )
     places = list(enumerate(tokens))
     controls = [
         order("arranged", "Order of the tokens", places, list(range(len(x)))),
@@ -91,7 +93,8 @@ def _view(x, tokens, arranged: list, changed: int, mask: str, positions: bool) -
     reached = [bool(far) for far in seen.moved > SEEN]
     stage = _stage(T)
     stage.panels[0].set(words, words, seen.weights.numpy())
-    stage.panels[1].set(words, ["output"], [[float(far)] for far in reached])
+    said = ["yes" if far else "no" for far in reached]
+    stage.panels[1].set(words, [""], [[float(far)] for far in reached], said)
     who = [word for word, far in zip(words, reached, strict=True) if far]
     if changed < 0:
         status = "No token is changed."
@@ -104,9 +107,9 @@ def _view(x, tokens, arranged: list, changed: int, mask: str, positions: bool) -
     alt = f"Weights of {T} tokens in the order {', '.join(words)}; mask: {MASKS[mask]}; "
     alt += f"positions {'added' if positions else 'not added'}. {status}"
     lines = [
-        (word, "yes" if far else "no", f"{by:.2f}", f"{total:.2f}", *_two(context))
+        (word, far, f"{by:.2f}", f"{total:.2f}", *_two(context))
         for word, far, by, total, context in zip(
-            words, reached, seen.moved.tolist(), sums.tolist(), seen.context.tolist(), strict=True
+            words, said, seen.moved.tolist(), sums.tolist(), seen.context.tolist(), strict=True
         )
     ]
     head = ["token", "output changes", "by at most", "weights add up to"]
@@ -131,12 +134,12 @@ def _range(values) -> str:
 
 @lru_cache(8)
 def _stage(T: int) -> Stage:
-    side, one = 0.42 * T, 0.55
+    wide, tall = 0.5 * T, 0.36 * T
     return Stage(
-        side + 3.6,
-        0.36 * T + 1.5,
+        wide + 4.2,
+        tall + 1.3,
         lambda figure: [
-            Cells(figure, (1.0, 0.95, side * 1.2, 0.36 * T), "Weights", T, T),
-            Cells(figure, (2.2 + side * 1.2, 0.95, one, 0.36 * T), "Output changes", T, 1),
+            Cells(figure, (1.0, 0.9, wide, tall), "Weights", T, T),
+            Cells(figure, (wide + 2.3, 0.9, 0.7, tall), "Output changes", T, 1),
         ],
     )

@@ -22,6 +22,7 @@ from grader.widgets.stage import Stage
 
 HERE = Path(__file__).parent
 AGAIN = "<p>Run this cell to get the controls.</p>"
+SIDE_BY_SIDE = "align-items: flex-start; display: flex; flex-wrap: wrap; gap: 0 2.5em"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ def show(explorer: Explorer) -> None:
         print(explorer.alt)
         return
     png, alt = explorer.stage.fine(), explorer.alt
-    still = f"{image(png, alt)}<p>{escape(explorer.status)}</p>{explorer.tables}{AGAIN}"
+    still = f"{image(png, alt)}<p>{escape(explorer.status)}</p>"
+    still += f'<div style="{SIDE_BY_SIDE}">{explorer.tables}</div>{AGAIN}'
     content = {
         VIEW: {"version_major": 2, "version_minor": 0, "model_id": explorer.model_id},
         "text/plain": alt,

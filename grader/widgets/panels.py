@@ -45,10 +45,12 @@ class Panel:
 class Bars(Panel):
     """Groups of `count` bars; with `signed`, the axis goes half as far below zero as above.
 
-    The axis ends at `end`, or where it holds everything; with `log` it begins at that power of ten.
+    The axis ends at `end`, or where it holds everything.
     """
 
-    def __init__(self, figure, place, title, count, series=("",), signed=False, end=None) -> None:
+    def __init__(
+        self, figure, place, title, count, series=("",), signed=False, end=None, turned=True
+    ) -> None:
         super().__init__(figure, place, title)
         self._end, thick, at = end, 0.8 / len(series), np.arange(count)
         marks = [-0.5, 0, 0.5, 1] if signed else [0, 0.5, 1]
@@ -70,10 +72,10 @@ class Bars(Panel):
         self._numbers = [
             [self.axes.text(bar.get_x() + thick / 2, 0, "", ha="center") for bar in drawn]
             for drawn in self._bars
-            if count * len(series) <= NUMBERS_UP_TO
+            if count <= NUMBERS_UP_TO and len(series) == 1
         ]
         self.moving += [number for numbers in self._numbers for number in numbers]
-        self._below, self._beside = self.below(at, turned=True), self.beside(marks)
+        self._below, self._beside = self.below(at, turned), self.beside(marks)
         self._marks = marks
 
     def set(self, words: Sequence[str], *heights) -> None:
@@ -123,9 +125,9 @@ class Spread(Panel):
 
 
 class Cells(Panel):
-    """Weights as coloured cells, from 0 (dark) to 1, or to `end`."""
+    """Weights as coloured cells, from 0, dark, to 1, light."""
 
-    def __init__(self, figure, place, title, rows, columns, numbers=True, named=True) -> None:
+    def __init__(self, figure, place, title, rows, columns) -> None:
         super().__init__(figure, place, title)
         self._picture = self.axes.imshow(np.zeros((rows, columns)), aspect="auto", vmin=0, vmax=1)
         self._colours = colormaps["viridis"]
@@ -137,20 +139,22 @@ class Cells(Panel):
             self.axes.text(column, row, "", ha="center", va="center")
             for row in range(rows)
             for column in range(columns)
-            if numbers and max(rows, columns) <= NUMBERS_UP_TO
+            if max(rows, columns) <= NUMBERS_UP_TO
         ]
         self.moving += self._numbers
-        self._below = self.below(range(columns), turned=True) if named else []
-        self._beside = self.beside(range(rows)) if named else []
+        self._below = self.below(range(columns), turned=columns > 1)
+        self._beside = self.beside(range(rows))
 
-    def set(self, rows: Sequence[str], columns: Sequence[str], matrix) -> None:
-        """A (rows, columns) matrix."""
+    def set(self, rows: Sequence[str], columns: Sequence[str], matrix, said=None) -> None:
+        """A (rows, columns) matrix; `said` is written in its cells in place of the numbers."""
+        matrix = np.asarray(matrix)
         self._picture.set_data(matrix)
-        for number, value in zip(self._numbers, np.ravel(matrix), strict=False):
-            number.set(text=cell(value, matrix), color="black" if value > 0.55 else "white")
-        for words, said in ((self._beside, rows), (self._below, columns)):
-            for word, each in zip(words, said, strict=False):
-                word.set_text(each)
+        said = [cell(value, matrix) for value in matrix.flat] if said is None else said
+        for number, value, word in zip(self._numbers, matrix.flat, said, strict=False):
+            number.set(text=word, color="black" if value > 0.55 else "white")
+        for words, names in ((self._beside, rows), (self._below, columns)):
+            for word, name in zip(words, names, strict=True):
+                word.set_text(name)
 
 
 class Blocks(Panel):
@@ -168,8 +172,12 @@ class Blocks(Panel):
         self.moving.append(self._picture)
         inside = range(T)
         self._beside = [self.beside([y + 1 + i for i in inside]) for y in self._starts(down)]
+        turned = {"rotation": 45, "rotation_mode": "anchor", "ha": "right", "va": "top"}
         self._below = [
-            self.below([x + i for i in inside], turned=True) for x in self._starts(across)
+            self._write(
+                [(x + i, y + T + 0.7) for x in self._starts(across) for i in inside], turned
+            )
+            for y in self._starts(down)
         ]
         starts = [(x, y) for y in self._starts(down) for x in self._starts(across)][:most]
         self._places = [(x, y + 1) for x, y in starts]
@@ -189,13 +197,13 @@ class Blocks(Panel):
             if shown:
                 self._cells[y : y + self._T, x : x + self._T] = matrices[number]
         self._picture.set_data(self._cells)
-        down = -(-len(matrices) // self.ACROSS)
-        for line, beside in enumerate(self._beside):
+        last = (len(matrices) - 1) // self.ACROSS
+        for line, (beside, below) in enumerate(zip(self._beside, self._below, strict=True)):
             for word, each in zip(beside, words, strict=True):
-                word.set_text(each if line < down else "")
-        for below in self._below:
-            for word, each in zip(below, words, strict=True):
-                word.set_text(each)
+                word.set_text(each if line <= last else "")
+            used = len(matrices) - last * self.ACROSS if line == last else 0
+            for number, word in enumerate(below):
+                word.set_text(words[number % self._T] if number < used * self._T else "")
 
 
 def round_up(value: float) -> float:

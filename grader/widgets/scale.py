@@ -80,11 +80,12 @@ def _view(d_k: int, divisor: str, temperature: float, seed: int) -> View:
     order = seen.weights.argsort(descending=True)
     weights, gradients = seen.weights[order].numpy(), seen.gradients[order].numpy()
     places = [f"{n + 1}" for n in range(KEYS)]
+    shown = [place if n % 3 == 0 else "" for n, place in enumerate(places)]
     stage = _stage()
     spread, row, passed = stage.panels
     spread.set(seen.scores.numpy())
-    row.set(places, weights)
-    passed.set(places, gradients)
+    row.set(shown, weights)
+    passed.set(shown, gradients)
     variance = seen.scores.var().item()
     numbers = {
         "variance of the scores": say(variance),
@@ -96,7 +97,9 @@ def _view(d_k: int, divisor: str, temperature: float, seed: int) -> View:
     }
     at = f"d_k = {d_k}, divided by {divisor}, temperature {temperature:.2g}, seed {seed}"
     key = "; ".join(f"{name} {value}" for name, value in numbers.items())
-    alt = f"Histogram of scores, bars of {KEYS} weights and of the gradient at each key, keys sorted "
+    alt = (
+        f"Histogram of scores, bars of {KEYS} weights and of the gradient at each key, keys sorted "
+    )
     alt += f"by weight. {at}: {key}."
     keys = [
         (place, f"{w:.3f}", f"{g:.2g}")
@@ -114,7 +117,9 @@ def _stage() -> Stage:
         2.6,
         lambda figure: [
             Spread(figure, (0.6, 0.55, 2.3, 1.6), "Scores, share of all"),
-            Bars(figure, (3.5, 0.55, 2.3, 1.6), "Weights, largest first", KEYS, end=1),
-            Bars(figure, (6.4, 0.55, 2.3, 1.6), "Gradient at these keys", KEYS),
+            Bars(
+                figure, (3.5, 0.55, 2.3, 1.6), "Weights, largest first", KEYS, end=1, turned=False
+            ),
+            Bars(figure, (6.4, 0.55, 2.3, 1.6), "Gradient at these keys", KEYS, turned=False),
         ],
     )

@@ -50,7 +50,9 @@ def which_token(x, tokens, attention=None) -> Explorer:
         choice("query", "Query", list(enumerate(tokens)), min(1, len(tokens) - 1)),
         *(slider(name, f"Move feature {k} by", MOVES, 0) for k, name in enumerate(features)),
     ]
-    return Explorer("Which token does it look at?", controls, partial(_view, known, Asked(attention)))
+    return Explorer(
+        "Which token does it look at?", controls, partial(_view, known, Asked(attention))
+    )
 
 
 def look(x: torch.Tensor, query: int, move: torch.Tensor, attention: Asked) -> Look:

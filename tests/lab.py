@@ -1,0 +1,61 @@
+"""A JupyterLab for tests in a real browser."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+# The commands behind Run > Run All Cells and File > Save; each ends when its work is done.
+RUN_ALL_AND_SAVE = """async () => {
+    await jupyterapp.shell.currentWidget.sessionContext.ready;
+    await jupyterapp.commands.execute("notebook:run-all-cells");
+    await jupyterapp.commands.execute("docmanager:save");
+}"""
+
+
+@contextlib.contextmanager
+def lab(folder, **environment):
+    """The address of a JupyterLab that shows a folder, with the course's own settings."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = ["-m", "jupyterlab", "--no-browser", f"--port={port}", "--IdentityProvider.token=t"]
+    command.append("--LabApp.expose_app_in_browser=True")
+    if hasattr(os, "getuid") and os.getuid() == 0:
+        command.append("--allow-root")
+    settings = folder / ".settings"  # as the course is installed, also where it is not
+    shutil.copytree(ROOT / "grader/runtime/config", settings / "jupyter_server_config.d")
+    environment = {**os.environ, "JUPYTER_CONFIG_PATH": str(settings), **environment}
+    with (folder / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, *command, f"--ServerApp.root_dir={folder}"],
+            stdout=log,
+            stderr=log,
+            env=environment,
+        )
+    try:
+        wait_for(server, f"http://127.0.0.1:{port}/api")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def wait_for(server, url):
+    """Until the server answers; urllib itself waits for the port, refusals are tried again."""
+    while server.poll() is None:
+        try:
+            return urllib.request.urlopen(url, timeout=60)
+        except OSError:
+            try:
+                server.wait(0.5)
+            except subprocess.TimeoutExpired:
+                continue
+    raise RuntimeError("JupyterLab did not start")
