@@ -28,7 +28,11 @@ help: ## list these targets
 
 # JupyterLab refuses to run as root, the only user of many a container, unless it is told to.
 lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is passed on
-	$(PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS) notebooks
+	$(PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
+		--LabApp.default_url=/lab/tree/start.ipynb $(LAB_FLAGS) notebooks
+
+# Nobody's progress is kept, and none is shown, where notebooks only run to be tested or stored.
+test outputs bench bench-class: export COURSE_PROGRESS := none
 
 # The suite comes last, so that its summary is the last thing to read.
 test: $(READY) ## run every notebook, learners' and solved, then the test suite
@@ -38,11 +42,12 @@ test: $(READY) ## run every notebook, learners' and solved, then the test suite
 	$(PYTEST) tests
 
 notebooks: $(READY) ## make the learners' notebooks/ from solutions/, over whatever is there
-	for lesson in $(notdir $(wildcard solutions/*)); do \
+	for lesson in $(notdir $(patsubst %/,%,$(dir $(wildcard solutions/*/*.ipynb)))); do \
 		$(PYTHON) -m nbgrader generate_assignment --force "$$lesson" || exit 1; done
+	cp solutions/start.ipynb notebooks/start.ipynb
 
 outputs: $(READY) ## run the notebooks under solutions/ and store their outputs
-	$(PYTHON) -m nbconvert --config tools/nbconvert_config.py --inplace solutions/*/*.ipynb
+	$(PYTHON) -m nbconvert --config tools/nbconvert_config.py --inplace solutions/start.ipynb solutions/*/*.ipynb
 
 mistakes: $(READY) ## write docs/mistakes.md, every exercise with its known mistakes
 	$(PYTHON) tools/docs.py mistakes > docs/mistakes.md

@@ -15,6 +15,7 @@ SOLUTIONS = ROOT / "solutions"
 RELEASE = ROOT / "notebooks"
 NOTEBOOKS = sorted(path.relative_to(SOLUTIONS).as_posix() for path in SOLUTIONS.glob("*/*.ipynb"))
 LESSONS = sorted({Path(notebook).parent.name for notebook in NOTEBOOKS})
+START = "start.ipynb"  # no assignment: it is copied as it is
 STUB = "raise NotImplementedError"
 
 each_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS)
@@ -66,6 +67,7 @@ def generated(tmp_path_factory):
                 command, cwd=course, env=environment, capture_output=True, text=True
             )
             assert done.returncode == 0, done.stderr
+        shutil.copy(SOLUTIONS / START, course / "notebooks")
         runs.append(contents(course / "notebooks"))
     return runs
 
@@ -82,7 +84,7 @@ def test_generating_again_changes_no_byte(generated):
 
 
 def test_the_release_holds_every_notebook_and_nothing_else(generated):
-    assert sorted(generated[0]) == NOTEBOOKS
+    assert sorted(generated[0]) == [*NOTEBOOKS, START]
 
 
 @each_notebook
