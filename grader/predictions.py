@@ -56,7 +56,7 @@ def reveal(name: str, right: str, because: dict[str, str] | None = None) -> None
     first = f"You said {asked.say(mine)}, {SURE[entry['sure']]}." if entry else NO_PREDICTION
     lines = [first, f"It is {asked.say(right)}."]
     refuted = sorted(because.items(), key=lambda item: item[0] != mine)
-    lines += [f"Not {choice}: {why}" for choice, why in refuted]
+    lines += [f"Why not {asked.say(choice)}? {why}" for choice, why in refuted]
     html = "".join(f"<div>{marked_up(line)}</div>" for line in lines)
     show("\n".join(lines), html)
 
