@@ -63,11 +63,13 @@ def _ask(theirs, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         ("context", "weights"), _pair(answer), ((T, d), (T, T)), strict=True
     ):
         if not isinstance(found, torch.Tensor):
-            raise ValueError(f"the {what} should be a tensor, a {type(found).__name__} came")
+            raise ValueError(f"the {what} should be a tensor, but a {type(found).__name__} came")
         if tuple(found.shape) != wanted:
-            raise ValueError(f"the {what} should have shape {wanted}, {tuple(found.shape)} came")
+            raise ValueError(
+                f"the {what} should have shape {wanted}, but {tuple(found.shape)} came"
+            )
         if not torch.isfinite(found).all():
-            raise ValueError(f"the {what} should be finite, nan or inf came")
+            raise ValueError(f"the {what} should be finite, but nan or inf came")
     return tuple(found.detach().to(x.dtype) for found in answer)
 
 

@@ -51,6 +51,11 @@ const kinds = {
   text(control, changed) {
     const input = make("input", { type: "text", size: 48 });
     input.addEventListener("change", () => changed(input.value));
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.stopPropagation(); // the notebook would start to edit the cell
+      changed(input.value);
+    });
     return {
       element: make("label", {}, control.label, " ", input),
       fill(_, value) {

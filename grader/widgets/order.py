@@ -33,7 +33,7 @@ class Seen:
 
 @one_line
 def order_and_masks(x, tokens) -> Explorer:
-    """Show weights for any order, mask and positions, and what a change to one token reaches.
+    """Show the weights for any order and mask, and which outputs a change to one token reaches.
 
     `x` is (T, d) with up to 8 tokens.
 
@@ -42,9 +42,7 @@ def order_and_masks(x, tokens) -> Explorer:
     x = torch.tensor(array(x, "x", 2), dtype=torch.float32)
     tokens = names(tokens, len(x), "tokens", "x")
     if len(x) > MOST_WORDS:
-        raise ValueError(
-            f"x should have at most {MOST_WORDS} tokens, but its shape is {tuple(x.shape)}."
-        )
+        raise ValueError(f"x should have at most {MOST_WORDS} tokens, but it has {len(x)}.")
     places = list(enumerate(tokens))
     controls = [
         order("arranged", "Order of the tokens", places, list(range(len(x)))),

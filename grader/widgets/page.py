@@ -57,7 +57,6 @@ class Explorer(anywidget.AnyWidget):
         values = {control["name"]: control.pop("value") for control in controls}
         seen = view(**values)
         super().__init__(title=title, controls=controls, values=values, **_traits(seen))
-        self.stage = seen.stage
         self._offer(seen)
         self.observe(self._follow, "values")
 
@@ -73,6 +72,7 @@ class Explorer(anywidget.AnyWidget):
                 setattr(self, name, value)
 
     def _offer(self, seen: View) -> None:
+        self.stage = seen.stage
         self.controls = [
             {**control, "options": seen.options.get(control["name"], control["options"])}
             for control in self.controls

@@ -51,11 +51,11 @@ class Stage:
         picture.save(raw, "png", compress_level=1)
         return raw.getvalue()
 
-    def fine(self) -> bytes:
-        """The same picture with the dots and the size in bytes of a figure of the course."""
+    def fine(self, dots: int = DRAWN_AT) -> bytes:
+        """The same picture drawn as a whole, as sharp and small as the course's figures."""
         raw = io.BytesIO()
         with _look():
-            self._figure.savefig(raw, format="png", dpi=DRAWN_AT)
+            self._figure.savefig(raw, format="png", dpi=dots)
         return small(raw.getvalue())
 
     def _paint(self, ground, artists: Sequence) -> None:
