@@ -78,11 +78,12 @@ clean: ## remove environments and caches, never anybody's work or grades
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Of rxnmapper lesson 8 wants the small trained model that comes with it, and nothing it depends on.
+# axe-playwright-python is asked for here because it is not among conda's packages.
 .conda/ready: environment.yml constraints.txt
 	@echo "Setting up .conda from environment.yml. This takes some minutes, once."
 	rm -rf .conda
 	"$(CONDA)" env create --yes --prefix "$(CURDIR)/.conda" --file environment.yml
-	$(PYTHON) -m pip install --quiet --no-deps -e . rxnmapper -c constraints.txt
+	$(PYTHON) -m pip install --quiet --no-deps -e . rxnmapper axe-playwright-python -c constraints.txt
 	touch $@
 
 .venv/ready: pyproject.toml constraints.txt

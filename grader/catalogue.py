@@ -23,9 +23,9 @@ def mistake_of(exercise: Exercise, name: str) -> Mistake:
     raise UnknownMistake(f"{exercise.name} has no known mistake called {name!r}.{hint}")
 
 
-def linked(seen: str) -> str:
+def linked(seen: str, mark: str = "") -> str:
     """`linked("karpathy/minGPT#71")` -> the same as a Markdown link to the issue."""
-    return _ISSUE.sub(r"[\1#\2](https://github.com/\1/issues/\2)", seen)
+    return _ISSUE.sub(rf"{mark}[\1#\2](https://github.com/\1/issues/\2){mark}", seen)
 
 
 def about_exercise(exercise: Exercise) -> str:
@@ -77,16 +77,18 @@ def page() -> str:
 
 
 def real_bugs(lesson: str) -> str:
-    """The mistakes of one lesson that were met in the open, in Markdown, with links."""
+    """The mistakes of one lesson that were met in the open, in Markdown, with links.
+
+    The links are bold: in a notebook they would differ from the words around them by colour alone.
+    """
     met: dict[str, Mistake] = {}
     for exercise in exercises():
         if exercise.lesson == lesson:
             for mistake in exercise.known_wrong:
                 if mistake.seen:
                     met.setdefault(mistake.seen, mistake)
-    return "\n".join(
-        f"- {m.formula}{f' ({m.step})' * bool(m.step)}: {linked(m.seen)}" for m in met.values()
-    )
+    steps = {m: f" ({m.step})" if m.step else "" for m in met.values()}
+    return "\n".join(f"- {m.formula}{step}: {linked(m.seen, '**')}" for m, step in steps.items())
 
 
 _INTRODUCTION = """\

@@ -20,6 +20,7 @@ CONDA_NAMES = {
     "jupyter-client": "jupyter_client",
     "dask": "dask-core",  # without arrays and data frames
 }
+PIP_ALONE = {"axe-playwright-python"}  # with conda, the Makefile asks pip for it
 
 
 def text(name):
@@ -52,10 +53,20 @@ def targets():
 
 
 def test_conda_and_pip_are_asked_for_the_same_packages_in_the_same_ranges():
-    wanted = {CONDA_NAMES.get(name, name): versions for name, versions in needed().items()}
+    from_conda = {name: r for name, r in needed().items() if name not in PIP_ALONE}
+    wanted = {CONDA_NAMES.get(name, name): versions for name, versions in from_conda.items()}
     wanted["python"] = SpecifierSet(project()["requires-python"])
     wanted["pip"] = SpecifierSet()  # installs the course itself into the conda environment
     assert conda_packages() == wanted
+
+
+@pytest.mark.parametrize("name", PIP_ALONE)
+def test_what_conda_lacks_the_makefile_takes_from_pip(name):
+    assert name in needed()
+    (line,) = [line for line in text("Makefile").splitlines() if "-e . " in line]
+    assert f" {name} " in line
+    assert "--no-deps" in line
+    assert "-c constraints.txt" in line
 
 
 def test_conda_takes_everything_from_conda_forge():
@@ -75,7 +86,11 @@ def test_every_direct_dependency_is_pinned_inside_its_range(name):
 
 
 def test_the_trained_model_of_lesson_8_comes_with_either_way_to_set_up():
-    lines = [line for line in text("Makefile").splitlines() if "rxnmapper -c" in line]
+    lines = [
+        line
+        for line in text("Makefile").splitlines()
+        if " rxnmapper " in line and "install" in line
+    ]
     assert len(lines) == 2
     assert all("--no-deps" in line and "-c constraints.txt" in line for line in lines)
     assert "rxnmapper" in pinned()
