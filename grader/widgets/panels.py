@@ -56,7 +56,6 @@ class Bars(Panel):
         marks = [-0.5, 0, 0.5, 1] if signed else [0, 0.5, 1]
         self.axes.set(xlim=(-0.6, count - 0.4), ylim=(marks[0], 1), yticks=marks)
         self.axes.grid(axis="x", visible=False)
-        self.axes.axhline(0, color="black", linewidth=1)
         self._bars = []
         for i, name in enumerate(series):
             colour, hatch = pick(COLOURS, i), pick(HATCHES, i)
@@ -66,6 +65,7 @@ class Bars(Panel):
             )  # fmt: skip
             self._bars.append(drawn)
             self.moving += drawn
+        self.moving.append(self.axes.axhline(0, color="black", linewidth=1))
         if len(series) > 1:
             self.axes.legend(loc="lower left", bbox_to_anchor=(0, 0.98), ncols=2, borderpad=0)
             self.axes.set_title(title, fontsize=11, pad=24)

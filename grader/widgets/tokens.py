@@ -28,11 +28,12 @@ class Look:
 
 
 @one_line
-def which_token(x, tokens, attention=None) -> Explorer:
+def which_token(x, tokens, attention=None, scores=True) -> Explorer:
     """Show what one of the tokens looks at; `attention` may be the learner's own function.
 
     `x` is (T, d) with up to 8 tokens and 6 features. The sentence can be changed: words of
-    `tokens` keep their vectors, others get one that is made up from their letters.
+    `tokens` keep their vectors, others get one that is made up from their letters. The scores, dot
+    products of the tokens, can be left out.
 
     Example: `which_token(x, tokens, dot_product_attention)`
     """
