@@ -66,8 +66,11 @@ def changed(page, explorer, act):
     before = picture.get_attribute("src"), picture.get_attribute("alt")
     act()
     page.wait_for_function(
-        "([i, src]) => document.querySelectorAll('.explorer img')[i].src != src",
-        arg=[explorer, before[0]],
+        """([i, src, alt]) => {
+            const picture = document.querySelectorAll('.explorer img')[i];
+            return picture.src != src || picture.alt != alt;
+        }""",
+        arg=[explorer, *before],
     )
     return before, (picture.get_attribute("src"), picture.get_attribute("alt"))
 
@@ -80,9 +83,7 @@ def test_every_control_has_a_name_and_can_be_focused(page, explorer):
         control = controls.nth(number)
         control.focus()
         assert control.evaluate("e => e === document.activeElement")
-        name = control.evaluate(
-            "e => e.ariaLabel || e.labels[0].textContent"
-        )
+        name = control.evaluate("e => e.ariaLabel || e.labels[0].textContent")
         assert len(name.strip()) > 3
 
 
@@ -94,6 +95,7 @@ def test_an_arrow_key_on_a_slider_changes_the_picture_and_its_words(page, explor
         slider.focus()
         said = slider.get_attribute("aria-valuetext")
         before, after = changed(page, explorer, lambda: page.keyboard.press("ArrowRight"))
+        assert before[0] != after[0]
         assert before[1] != after[1]
         assert slider.get_attribute("aria-valuetext") != said
 

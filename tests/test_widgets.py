@@ -77,6 +77,12 @@ def test_a_token_sees_what_torch_computes_for_its_moved_vector():
     assert torch.allclose(seen.weights, F.softmax(seen.scores, dim=0))
 
 
+def test_the_scores_can_be_left_out():
+    shown = explorer("which_token", X, TOKENS, scores=False)
+    assert "score" not in shown.alt + shown.tables
+    assert shown.values == explorer("which_token").values
+
+
 def test_known_words_keep_their_vectors_and_unknown_ones_always_get_the_same():
     known = {word.casefold(): row for word, row in zip(TOKENS, X, strict=True)}
     words, first, made_up = vectors("Journey river step", known)

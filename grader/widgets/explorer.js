@@ -154,25 +154,26 @@ function render({ model, el }) {
   status.setAttribute("role", "status");
   status.setAttribute("aria-live", "polite");
   const tables = make("div", { className: "jp-RenderedHTMLCommon tables" });
-  const see = () => {
-    const before = picture.src;
-    picture.alt = model.get("alt");
-    picture.src = URL.createObjectURL(new Blob([model.get("png")], { type: "image/png" }));
-    if (before) URL.revokeObjectURL(before);
-    status.textContent = model.get("status");
-    tables.innerHTML = model.get("tables");
+  const see = {
+    png() {
+      const before = picture.src;
+      picture.src = URL.createObjectURL(new Blob([model.get("png")], { type: "image/png" }));
+      if (before) URL.revokeObjectURL(before);
+    },
+    alt: () => (picture.alt = model.get("alt")),
+    status: () => (status.textContent = model.get("status")),
+    tables: () => (tables.innerHTML = model.get("tables")),
   };
 
   fill();
-  see();
-  model.on("change:controls change:values", fill);
-  model.on("change:png", see);
+  for (const show of Object.values(see)) show();
+  const follow = { controls: fill, values: fill, ...see };
+  for (const [name, act] of Object.entries(follow)) model.on(`change:${name}`, act);
   const details = make("details", { open: true }, make("summary", {}, "The numbers"), tables);
   el.classList.add("explorer");
   el.append(form, picture, status, details);
   return () => {
-    model.off("change:controls change:values", fill);
-    model.off("change:png", see);
+    for (const [name, act] of Object.entries(follow)) model.off(`change:${name}`, act);
     URL.revokeObjectURL(picture.src);
   };
 }

@@ -51,9 +51,8 @@ def which_token(x, tokens, attention=None, scores=True) -> Explorer:
         choice("query", "Query", list(enumerate(tokens)), min(1, len(tokens) - 1)),
         *(slider(name, f"Move feature {k} by", MOVES, 0) for k, name in enumerate(features)),
     ]
-    return Explorer(
-        "Which token does it look at?", controls, partial(_view, known, Asked(attention))
-    )
+    view = partial(_view, known, Asked(attention), scores)
+    return Explorer("Which token does it look at?", controls, view)
 
 
 def look(x: torch.Tensor, query: int, move: torch.Tensor, attention: Asked) -> Look:
@@ -80,17 +79,19 @@ def _made_up(word: str, width: int) -> torch.Tensor:
     return torch.rand(width, generator=torch.Generator().manual_seed(seed)).mul(100).round() / 100
 
 
-def _view(known: dict, attention: Asked, sentence: str, query: int, **moves: float) -> View:
+def _view(known, attention, with_scores, sentence: str, query: int, **moves: float) -> View:
     words, x, made_up = vectors(sentence, known)
     query = min(query, len(words) - 1)
     seen = look(x, query, torch.tensor(list(moves.values())), attention)
     word, top = words[query], int(seen.weights.argmax())
-    stage = _stage(len(words), x.shape[1])
-    scores, weights, numbers = stage.panels
     features = [f"feature {k}" for k in range(x.shape[1])]
-    scores.set(words, seen.scores.numpy())
-    weights.set(words, seen.weights.numpy())
-    numbers.set(features, seen.vector.numpy(), seen.context.numpy())
+    bars = {"score": seen.scores, "weight": seen.weights}
+    if not with_scores:
+        del bars["score"]
+    stage = _stage(len(words), x.shape[1], with_scores)
+    for panel, values in zip(stage.panels, bars.values(), strict=False):
+        panel.set(words, values.numpy())
+    stage.panels[-1].set(features, seen.vector.numpy(), seen.context.numpy())
     context = ", ".join(say(c, seen.context.numpy()) for c in seen.context.tolist())
     status = f"{word} looks most at {words[top]}, with weight {seen.weights[top]:.2f}. "
     status += f"Its context is {context}."
@@ -101,11 +102,11 @@ def _view(known: dict, attention: Asked, sentence: str, query: int, **moves: flo
     if seen.note:
         status += f" {seen.note}"
     shares = ", ".join(f"{w} {v:.2f}" for w, v in zip(words, seen.weights.tolist(), strict=True))
-    alt = f"Bars of the scores and weights of {word} for {len(words)} tokens, and of its context. "
-    alt += f"Weights: {shares}. Context: {context}."
-    rows = zip(words, *(_cells(v) for v in (seen.scores, seen.weights)), strict=True)
+    alt = f"Bars of the {' and '.join(f'{name}s' for name in bars)} of {word} for {len(words)} "
+    alt += f"tokens, and of its context. Weights: {shares}. Context: {context}."
+    rows = zip(words, *map(_cells, bars.values()), strict=True)
     parts = zip(features, *(_cells(v) for v in (seen.vector, seen.context)), strict=True)
-    tables = table(f"What {word} looks at", ["token", "score", "weight"], rows)
+    tables = table(f"What {word} looks at", ["token", *bars], rows)
     tables += table(f"{word} before and after", ["feature", "vector", "context"], parts)
     return View(stage, alt, status, tables, {"query": [list(pair) for pair in enumerate(words)]})
 
@@ -115,13 +116,15 @@ def _cells(values: torch.Tensor) -> list[str]:
 
 
 @lru_cache(8)
-def _stage(count: int, features: int) -> Stage:
-    return Stage(
-        8.8,
-        2.8,
-        lambda figure: [
-            Bars(figure, (0.5, 0.85, 2.4, 1.5), "Scores", count, signed=True),
-            Bars(figure, (3.4, 0.85, 2.4, 1.5), "Weights", count, end=1),
-            Bars(figure, (6.3, 0.85, 2.4, 1.5), "", features, ("vector", "context"), signed=True),
-        ],
-    )
+def _stage(count: int, features: int, with_scores: bool) -> Stage:
+    places = [(0.5 + 2.9 * column, 0.85, 2.4, 1.5) for column in range(2 + with_scores)]
+
+    def build(figure):
+        scores = [Bars(figure, places[0], "Scores", count, signed=True)] if with_scores else []
+        return [
+            *scores,
+            Bars(figure, places[-2], "Weights", count, end=1),
+            Bars(figure, places[-1], "", features, ("vector", "context"), signed=True),
+        ]
+
+    return Stage(2.9 * len(places) + 0.1, 2.8, build)
