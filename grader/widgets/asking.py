@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import time
+import traceback
 import warnings
 
 import torch
@@ -31,8 +32,9 @@ class Asked:
                 if (took := time.perf_counter() - start) > SLOW:
                     self._slow = f"Your function took {took:.1f} seconds, too long for a slider"
                 return *answer, self.note if self._slow else ""
-            except NotImplementedError:
-                problem = f"Do the exercise `{_name(self._theirs)}` first"
+            except NotImplementedError as error:
+                last = traceback.extract_tb(error.__traceback__)[-1].name  # it may call others
+                problem = f"Do the exercise `{last}` first"
             except Exception as error:  # whatever an unfinished answer does, the picture stays
                 problem = f"`{_name(self._theirs)}` did not work: {_said(error)}"
             return *plain_attention(x), f"{problem}. {_INSTEAD}"

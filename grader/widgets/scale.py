@@ -21,7 +21,7 @@ DIVISORS = {
     "√T, with T = 16 keys": lambda d_k: KEYS**0.5,
     "1/√d_k": lambda d_k: d_k**-0.5,
 }
-TEMPERATURES = [(10 ** (n / 10), f"{10 ** (n / 10):.2g}") for n in range(-10, 11)]
+TEMPERATURES = [(2.0**n, say(2.0**n)) for n in range(-3, 6)]
 SEEDS = [(seed, str(seed)) for seed in range(20)]
 
 
@@ -95,7 +95,7 @@ def _view(d_k: int, divisor: str, temperature: float, seed: int) -> View:
         "largest gradient at a key": f"{gradients.max():.2g}",
         "median gradient at a key": f"{np.median(gradients):.2g}",
     }
-    at = f"d_k = {d_k}, divided by {divisor}, temperature {temperature:.2g}, seed {seed}"
+    at = f"d_k = {d_k}, divided by {divisor}, temperature {say(temperature)}, seed {seed}"
     key = "; ".join(f"{name} {value}" for name, value in numbers.items())
     alt = (
         f"Histogram of scores, bars of {KEYS} weights and of the gradient at each key, keys sorted "
