@@ -94,22 +94,17 @@ def shape_problem(got: tuple[int, ...], want: tuple[int, ...]) -> str:
             return f"{start}: the last two axes are swapped"
         if any(tuple(want[i] for i in order) == got for order in permutations(range(len(want)))):
             return f"{start}: the axes are in another order"
-        return f"{start}: axis " + " and axis ".join(
-            f"{i} has length {got[i]} instead of {want[i]}" for i in axes
-        )
+        wrong = (f"axis {i} has length {got[i]} instead of {want[i]}" for i in axes)
+        return f"{start}: {' and '.join(wrong)}"
     if len(got) < len(want):
         gone = next((i for i in range(len(want)) if want[:i] + want[i + 1 :] == got), None)
-        return start + (
-            f": axis {gone - len(want)}, of length {want[gone]}, is gone"
-            if gone is not None
-            else ": too few axes"
-        )
+        if gone is None:
+            return f"{start}: too few axes"
+        return f"{start}: axis {gone - len(want)}, of length {want[gone]}, is gone"
     extra = next((i for i in range(len(got)) if got[:i] + got[i + 1 :] == want), None)
-    return start + (
-        f": axis {extra - len(got)}, of length {got[extra]}, is too much"
-        if extra is not None
-        else ": too many axes"
-    )
+    if extra is None:
+        return f"{start}: too many axes"
+    return f"{start}: axis {extra - len(got)}, of length {got[extra]}, is too much"
 
 
 def describe(value: Any) -> str:
@@ -119,14 +114,16 @@ def describe(value: Any) -> str:
     if isinstance(value, tuple):
         return f"a tuple or list of {len(value)} values"
     if isinstance(value, Other):
-        return f"{article(value.kind)} {value.kind}"
+        return with_article(value.kind)
     if value is None or isinstance(value, bool):
         return str(value)
     return {str: "a string", dict: "a dict"}.get(type(value), "a single number")
 
 
-def article(noun: str) -> str:
-    return "an" if noun[:1].lower() in "aeiou" or noun.startswith("nd") else "a"
+def with_article(noun: str) -> str:
+    """`with_article("int")` -> 'an int'."""
+    vowel = noun[:1].lower() in "aeiou" or noun.startswith("nd")
+    return f"an {noun}" if vowel else f"a {noun}"
 
 
 def shape(tensor: Tensor) -> tuple[int, ...]:

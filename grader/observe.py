@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.compare import article, close
+from grader.compare import close, with_article
 from grader.plain import error_text, plain, student_line
 from grader.probes import Probe
 from grader.quiet import fresh_state, quiet
@@ -68,7 +68,7 @@ def _run(answer: Callable, todo: list[tuple[Probe, dict[str, Any]]]) -> None:
 
 def _refusal(answer: Any, probes: tuple[Probe, ...]) -> str:
     """Why the answer cannot be called at all, or an empty string."""
-    noun = f"{article(type(answer).__name__)} {type(answer).__name__}"
+    noun = with_article(type(answer).__name__)
     wants_class = any(probe.init is not None for probe in probes)
     if wants_class and isinstance(answer, nn.Module):
         return "an instance came in; hand over the class itself, without parentheses."

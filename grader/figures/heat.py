@@ -5,7 +5,7 @@ from matplotlib import colormaps
 from matplotlib.colors import Normalize
 
 from grader.figures.canvas import GREY, LETTER, draw, finish, image, tick_labels
-from grader.figures.numbers import alt_text, array, cell, count, largest, names, say, series
+from grader.figures.numbers import alt_text, array, cell, largest, names, say, series
 
 NUMBERS_UP_TO = 8  # rows and columns; beyond that a colour bar is easier to read
 LINE = 7.3  # inches of panels side by side before the next ones go below
@@ -28,12 +28,15 @@ def heatmaps(matrices, rows=None, columns=None, title="", alt="") -> None:
     _draw("heatmaps", _panels(matrices), rows, columns, title, "", "", alt)
 
 
-def heatmaps_as_html(matrices, title="") -> str:
-    """The same as an HTML element, for a place inside other HTML."""
+def heatmaps_as_html(matrices, title="", words=str) -> str:
+    """The same as an HTML element, for a place inside other HTML, its alt text as `words` has it.
+
+    `heatmaps_as_html({"yours": [[1, 0]]}, words=str.upper)`
+    """
     made = []
 
     def give(png, alt):
-        made.append(image(png, alt))
+        made.append(image(png, words(alt)))
 
     _draw("heatmaps", _panels(matrices), None, None, title, "", "", "", give)
     return made[0]
@@ -134,24 +137,23 @@ def _cells(axes, m, colours, scale, few, every) -> None:
 
 
 def _in_words(name, m, rows, columns, xlabel, ylabel) -> str:
-    text = (
-        f"{name or 'Heatmap'}: {count(rows, 'row')}{ylabel and f' ({ylabel})'} by "
-        f"{count(columns, 'column')}{xlabel and f' ({xlabel})'}"
-    )
+    down = f"{len(rows)} rows" if len(rows) != 1 else "1 row"
+    across = f"{len(columns)} columns" if len(columns) != 1 else "1 column"
+    size = f"{down}{ylabel and f' ({ylabel})'} by {across}{xlabel and f' ({xlabel})'}"
+    said = [f"{name or 'Heatmap'}: {size}"]
     finite = m[np.isfinite(m)]
     if finite.size:
         (row, column), times = largest(m)
         low, high = say(finite.min(), finite), say(finite.max(), finite)
         if low == high:
-            text += f", all {high}"
+            said += [f"all {high}"]
         else:
-            text += (
-                f", values from {low} to {high}, the largest in row {_at(row, rows)}, "
-                f"column {_at(column, columns)}{f', the first of {times}' * (times > 1)}"
-            )
-    for label, odd in (("nan", np.isnan(m)), ("inf", m == np.inf), ("-inf", m == -np.inf)):
-        text += f"; {label} in {odd.sum()} of {m.size} cells" * bool(odd.any())
-    return text
+            said += [f"values from {low} to {high}"]
+            said += [f"the largest in row {_at(row, rows)}, column {_at(column, columns)}"]
+            said += [f"the first of {times}"] if times > 1 else []
+    odd = (("nan", np.isnan(m)), ("inf", m == np.inf), ("-inf", m == -np.inf))
+    cells = [f"{label} in {which.sum()} of {m.size} cells" for label, which in odd if which.any()]
+    return "; ".join([", ".join(said), *cells])
 
 
 def _at(place: int, words: list[str]) -> str:

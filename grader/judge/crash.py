@@ -36,8 +36,11 @@ def _batched_product(batch: int, rows: int, got_batch: int, got: int) -> tuple[s
 
 
 def _elementwise(a: int, b: int, axis: int) -> tuple[str, str]:
-    said = f"Number by number, an axis of length {a} was to meet one of length {b}."
-    return f"{said} Only equal lengths, or a length of 1, can meet.", "Which two shapes meet there?"
+    said = (
+        f"Number by number, an axis of length {a} was to meet one of length {b}. Only equal "
+        "lengths, or a length of 1, can meet."
+    )
+    return said, "Which two shapes meet there?"
 
 
 def _no_such_axis(low: int, high: int, axis: int) -> tuple[str, str]:
@@ -55,8 +58,11 @@ def _reshaped(size: int) -> tuple[str, str]:
 
 
 def _out_of_order() -> tuple[str, str]:
-    said = "A view needs numbers that lie in memory in the order of the axes; after a transpose "
-    return said + "they do not.", "Which function copies them into that order where it must?"
+    said = (
+        "A view needs numbers that lie in memory in the order of the axes; after a transpose they "
+        "do not."
+    )
+    return said, "Which function copies them into that order where it must?"
 
 
 _KNOWN: tuple[tuple[str, Callable[..., tuple[str, str]]], ...] = (
@@ -78,10 +84,10 @@ def _whose(size: int, evidence: Evidence) -> str:
     """Whose axis has this length: `7 is the length of axis -2 of k and of axis -2 of v.`"""
     names = evidence.exercise.arguments
     places = [
-        f"axis {axis - arg.dim()} of {name}"
+        f"of axis {axis - arg.dim()} of {name}"
         for name, arg in zip(names, evidence.probe.args, strict=False)
         if isinstance(arg, Tensor)
         for axis, length in enumerate(arg.shape)
         if length == size
     ]
-    return f"{size} is the length of {' and of '.join(places[:3])}." if places else ""
+    return f"{size} is the length {' and '.join(places[:3])}." if places else ""

@@ -55,8 +55,8 @@ def _computed(mistakes: tuple[Mistake, ...]) -> Iterator[str]:
     elif first.parts:
         yield "Two mistakes at once."
         for label, mistake in zip((FIRST, SECOND), first.parts, strict=True):
-            step = f"at the step {mistake.step}; " if mistake.step else ""
-            yield line(label, f"{step}alone it computes {mistake.formula}")
+            alone = f"alone it computes {mistake.formula}"
+            yield line(label, f"at the step {mistake.step}; {alone}" if mistake.step else alone)
             yield _without_praise(mistake.what)
     else:
         yield line(COMPUTED, first.formula)

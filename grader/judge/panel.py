@@ -78,8 +78,10 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
         share, start = max(0.0, 0.5 - len(failed) / 4), "Half is left for what holds all the same"
     if share == 1:
         return float(exercise.points), ""
-    costs = f", less a quarter for each that fails: {'; '.join(failed)}" if failed else ""
-    return share * exercise.points, f"{start}{costs}."
+    if not failed:
+        return share * exercise.points, f"{start}."
+    costs = f"{start}, less a quarter for each that fails: {'; '.join(failed)}."
+    return share * exercise.points, costs
 
 
 def _says_nothing(evidence: list[Evidence]) -> bool:

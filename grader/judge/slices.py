@@ -54,8 +54,9 @@ def _of_several(got: tuple, want: tuple, names: list[str]) -> Iterator[Finding]:
     at = right.index(False) if False in right else 0
     start = f"Right by itself: {' and '.join(fine)}. " if fine else ""
     for found in findings(got[at], want[at], []):
-        text = f"{start}Of {names[at]}: {found.text[0].lower()}{found.text[1:]}"
-        yield replace(found, kind=start + found.kind, text=text)
+        said = found.text[0].lower() + found.text[1:]
+        said = f"Of {names[at]}: {said}"
+        yield replace(found, kind=start + found.kind, text=start + said)
     if fine:
         yield Finding(start, start.strip(), f"What comes back as {names[at]}?")
 
