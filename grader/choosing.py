@@ -1,6 +1,7 @@
 """The buttons of a question: the keyboard alone is enough, and what happens is read out."""
 
 from collections.abc import Callable
+from typing import Any
 
 import ipywidgets
 
@@ -13,12 +14,7 @@ WIDE = {"width": "max-content", "max_width": "100%"}
 def prediction(asked: Question, state: str, keep: Callable[[str, int], str]) -> ipywidgets.Widget:
     """Choices, how sure, and a button; `keep(choice, sure)` says what is kept, or raises Silly."""
     choices = _choices(asked, "Prediction:")
-    sure = ipywidgets.ToggleButtons(
-        options=[(word, level) for level, word in SURE.items()],
-        value=None,
-        description="How sure:",
-        style={"description_width": "initial", "button_width": "auto"},
-    )
+    sure = _radios("How sure:", [(word, level) for level, word in SURE.items()])
 
     def press() -> str:
         if choices.value is None or sure.value is None:
@@ -28,9 +24,7 @@ def prediction(asked: Question, state: str, keep: Callable[[str, int], str]) -> 
     return _box("Predict.", asked, [choices, sure], "Keep this answer", state, press)
 
 
-def recollection(
-    asked: Question, heading: str, how: str, judge: Callable[[str], str]
-) -> ipywidgets.Widget:
+def recollection(asked: Question, heading: str, judge: Callable[[str], str]) -> ipywidgets.Widget:
     """Choices and a button; `judge(choice)` says whether it is right now."""
     choices = _choices(asked, "Your answer:")
 
@@ -41,10 +35,16 @@ def recollection(
 
 
 def _choices(asked: Question, label: str) -> ipywidgets.RadioButtons:
+    return _radios(label, [(asked.say(choice), choice) for choice in asked.choices])
+
+
+def _radios(label: str, options: list[tuple[str, Any]]) -> ipywidgets.RadioButtons:
+    """Also for "how sure": which of ipywidgets' ToggleButtons is pressed, nobody can hear."""
     return ipywidgets.RadioButtons(
-        options=[(asked.say(choice), choice) for choice in asked.choices],
+        options=options,
         value=None,
         description=label,
+        tooltip=label,
         style={"description_width": "initial"},
         layout=WIDE,
     )

@@ -94,7 +94,7 @@ def _remember(asked: Question, entry: dict[str, Any], answer: str | None) -> Non
     heading = f"From {asked.lesson}." if asked.lesson else "Once more."
     how = f'Without buttons: remember({asked.name}="{asked.letters[0]}")'
     text, html = asked.forms(heading, result, "" if result else how)
-    show(text, html, None if result else lambda: recollection(asked, heading, how, judge))
+    show(text, html, None if result else lambda: recollection(asked, heading, judge))
 
 
 def said(asked: Question) -> str:

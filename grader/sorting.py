@@ -20,11 +20,11 @@ def sorter(
     order, left_out = list(range(len(lines))), set()
     shown = ipywidgets.Select(
         description="Lines:",
+        tooltip="Lines",
         rows=len(lines),
         layout={"width": "max-content", "min_width": "28em", "max_width": "100%"},
         style={"description_width": "initial"},
     )
-    shown.add_class("lines-to-order")
     status, report = ipywidgets.HTML(), ipywidgets.HTML()
 
     def kept() -> list[int]:
