@@ -7,6 +7,7 @@ from matplotlib import colormaps
 
 from grader.figures.canvas import COLOURS, HATCHES, pick
 from grader.figures.numbers import cell, say
+from grader.widgets.letters import Number
 
 NUMBERS_UP_TO = 8  # bars, or cells in a row; beyond that their numbers would touch
 
@@ -70,7 +71,7 @@ class Bars(Panel):
             self.axes.legend(loc="lower left", bbox_to_anchor=(0, 0.98), ncols=2, borderpad=0)
             self.axes.set_title(title, fontsize=11, pad=24)
         self._numbers = [
-            [self.axes.text(bar.get_x() + thick / 2, 0, "", ha="center") for bar in drawn]
+            [Number(self.axes, bar.get_x() + thick / 2) for bar in drawn]
             for drawn in self._bars
             if count <= NUMBERS_UP_TO and len(series) == 1
         ]
@@ -88,9 +89,8 @@ class Bars(Panel):
             for number, height in zip(
                 self._numbers[place] if self._numbers else (), each, strict=False
             ):
-                number.set(
-                    text=cell(height, every), y=height / end, va="bottom" if height >= 0 else "top"
-                )
+                side = "above" if height >= 0 else "below"
+                number.say(cell(height, every), height / end, side)
         for word, said in zip(self._below, words, strict=True):
             word.set_text(said)
         for word, mark in zip(self._beside, self._marks, strict=True):
@@ -136,7 +136,7 @@ class Cells(Panel):
         self.axes.grid(False)
         self.moving.append(self._picture)
         self._numbers = [
-            self.axes.text(column, row, "", ha="center", va="center")
+            Number(self.axes, column, row)
             for row in range(rows)
             for column in range(columns)
             if max(rows, columns) <= NUMBERS_UP_TO
@@ -151,7 +151,7 @@ class Cells(Panel):
         self._picture.set_data(matrix)
         said = [cell(value, matrix) for value in matrix.flat] if said is None else said
         for number, value, word in zip(self._numbers, matrix.flat, said, strict=False):
-            number.set(text=word, color="black" if value > 0.55 else "white")
+            number.say(word, colour="black" if value > 0.55 else "white")
         for words, names in ((self._beside, rows), (self._below, columns)):
             for word, name in zip(words, names, strict=True):
                 word.set_text(name)
