@@ -13,16 +13,16 @@ OUT = "left out"
 def sorter(
     task: str, lines: Sequence[str], judge: Callable[[Sequence[str]], str]
 ) -> ipywidgets.Widget:
-    """A list box and buttons to move the line that is chosen in it, leave it out, and try.
+    """Lines to choose from, and buttons to move the chosen one, to leave it out, and to try.
 
     `judge(chosen lines)` gives HTML, or raises UserError.
     """
     order, left_out = list(range(len(lines))), set()
-    shown = ipywidgets.Select(
-        description="Lines:",
-        tooltip="Lines",
-        rows=len(lines),
-        layout={"width": "max-content", "min_width": "28em", "max_width": "100%"},
+    # not a list box: JupyterLab takes its arrow keys for itself
+    shown = ipywidgets.RadioButtons(
+        description="Line to move:",
+        tooltip="Line to move",
+        layout={"width": "max-content", "max_width": "100%"},
         style={"description_width": "initial"},
     )
     status, report = ipywidgets.HTML(), ipywidgets.HTML()
