@@ -1,10 +1,9 @@
 """How far a learner is, as a table for a page."""
 
-from collections.abc import Sequence
 from html import escape
 
-from grader.live import show
-from grader.progress import read
+from grader.live import marked_up, show
+from grader.progress import Record, read
 from grader.standing import DONE, OPEN, PARTLY, LessonStanding, Standing, following, here, standing
 
 COLUMNS = ("Lesson", "Done", "Partly", "Open", "Points", "Time")
@@ -16,9 +15,8 @@ def progress() -> None:
     Example: `progress()` -> a table with a row for each lesson, and "Next: `average` in ..."
     """
     record = read()
-    lessons, coming = standing(record), next_line(following(record))
-    text = "\n".join([*map(_line, lessons), coming])
-    show(text, _html(lessons, coming))
+    lines = [*map(_line, standing(record)), next_line(following(record))]
+    show("\n".join(lines), as_html(record))
 
 
 def next_line(coming: Standing | None) -> str:
@@ -44,18 +42,18 @@ def _line(lesson: LessonStanding) -> str:
     return f"{lesson.lesson}: " + "; ".join(f"{n.lower()} {cell or '–'}" for n, cell in named)
 
 
-def _html(lessons: Sequence[LessonStanding], coming: str) -> str:
+def as_html(record: Record) -> str:
+    """The same as a table with a caption, its lessons as links."""
     head = "".join(f"<th scope='col'>{column}</th>" for column in COLUMNS)
     rows = "".join(
         f"<tr><th scope='row'>{_link(lesson.lesson)}</th>"
         + "".join(f"<td>{escape(cell) or '–'}</td>" for cell in _cells(lesson))
         + "</tr>"
-        for lesson in lessons
+        for lesson in standing(record)
     )
     caption = "<caption>Your progress, lesson by lesson</caption>"
     table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    before, name, after = coming.split("`") if "`" in coming else (coming, "", "")
-    return f"{table}<div>{before}<code>{name}</code>{after}</div>"
+    return f"{table}<div>{marked_up(next_line(following(record)))}</div>"
 
 
 def _link(lesson: str) -> str:
