@@ -58,6 +58,7 @@ kill-matrix: $(READY) ## print what the grader makes of every mistake, and write
 bench: $(READY) ## measure everything that the README says about speed; takes half an hour
 	$(PYTHON) -m benchmarks.grade
 	$(PYTHON) -m benchmarks.kernels
+	$(PYTHON) -m benchmarks.sliders
 	$(PYTHON) -m benchmarks.notebooks
 	$(PYTHON) -m benchmarks.cluster
 	$(PYTHON) -m benchmarks.scale

@@ -7,16 +7,13 @@ from matplotlib import colormaps
 
 from grader.figures.canvas import COLOURS, HATCHES, pick
 from grader.figures.numbers import cell, say
-from grader.widgets.letters import Number
+from grader.widgets.letters import Word
 
 NUMBERS_UP_TO = 8  # bars, or cells in a row; beyond that their numbers would touch
 
 
 class Panel:
-    """Axes at `place` (left, bottom, wide, tall, in inches); what changes is drawn by hand.
-
-    `moving` holds the artists that change each time, `words` those that seldom do.
-    """
+    """Axes at `place` (left, bottom, wide, tall, in inches), with `moving`, all that changes."""
 
     def __init__(self, figure, place: Sequence[float], title: str) -> None:
         left, bottom, wide, tall = place
@@ -24,23 +21,34 @@ class Panel:
         self.axes = figure.add_axes((left / across, bottom / up, wide / across, tall / up))
         self.axes.set_title(title, fontsize=11)
         self.axes.tick_params(length=0, labelbottom=False, labelleft=False)
-        self.moving, self.words = [], []
+        self.moving = []
 
-    def below(self, places: Sequence[float], turned: bool) -> list:
-        """Empty words below the axes."""
-        turn = {"rotation": 45, "rotation_mode": "anchor", "ha": "right"} if turned else {}
-        at = {"transform": self.axes.get_xaxis_transform(), "ha": "center", "va": "top", **turn}
-        return self._write([(place, -0.04) for place in places], at)
+    def below(self, places: Sequence[float], turned: bool) -> "Words":
+        """Words below the axes."""
+        where, align = self.axes.get_xaxis_transform(), "right" if turned else "center"
+        return self._words([Word(self.axes, x, 0, where, align, turned) for x in places], "below")
 
-    def beside(self, places: Sequence[float]) -> list:
-        """Empty words at the left of the axes."""
-        at = {"transform": self.axes.get_yaxis_transform(), "ha": "right", "va": "center"}
-        return self._write([(-0.03, place) for place in places], at)
+    def beside(self, places: Sequence[float]) -> "Words":
+        """Words at the left of the axes."""
+        where = self.axes.get_yaxis_transform()
+        made = [Word(self.axes, 0, y, where, "right") for y in places]
+        return self._words(made, "middle")
 
-    def _write(self, places, how) -> list:
-        made = [self.axes.text(*place, "", **how) for place in places]
-        self.words += made
-        return made
+    def _words(self, made: list, side: str) -> "Words":
+        self.moving += made
+        return Words(made, side)
+
+
+class Words:
+    """Words in a row."""
+
+    def __init__(self, words: list, side: str) -> None:
+        self._words, self._side = words, side
+
+    def say(self, texts: Sequence[str]) -> None:
+        """One text for each."""
+        for word, text in zip(self._words, texts, strict=True):
+            word.say(text, side=self._side)
 
 
 class Bars(Panel):
@@ -71,7 +79,7 @@ class Bars(Panel):
             self.axes.legend(loc="lower left", bbox_to_anchor=(0, 0.98), ncols=2, borderpad=0)
             self.axes.set_title(title, fontsize=11, pad=24)
         self._numbers = [
-            [Number(self.axes, bar.get_x() + thick / 2) for bar in drawn]
+            [Word(self.axes, bar.get_x() + thick / 2, 0) for bar in drawn]
             for drawn in self._bars
             if count <= NUMBERS_UP_TO and len(series) == 1
         ]
@@ -91,10 +99,8 @@ class Bars(Panel):
             ):
                 side = "above" if height >= 0 else "below"
                 number.say(cell(height, every), height / end, side)
-        for word, said in zip(self._below, words, strict=True):
-            word.set_text(said)
-        for word, mark in zip(self._beside, self._marks, strict=True):
-            word.set_text(say(mark * end))
+        self._below.say(words)
+        self._beside.say([say(mark * end) for mark in self._marks])
 
 
 class Spread(Panel):
@@ -118,10 +124,8 @@ class Spread(Panel):
         share = np.histogram(samples / end, self._edges)[0] / len(samples)
         top = round_up(share.max())
         self._line.set_ydata([0, *np.repeat(share / top, 2), 0])
-        for word, mark in zip(self._below, (-1, -0.5, 0, 0.5, 1), strict=True):
-            word.set_text(say(mark * end))
-        for word, mark in zip(self._beside, (0, 0.5, 1), strict=True):
-            word.set_text(say(mark * top))
+        self._below.say([say(mark * end) for mark in (-1, -0.5, 0, 0.5, 1)])
+        self._beside.say([say(mark * top) for mark in (0, 0.5, 1)])
 
 
 class Cells(Panel):
@@ -136,7 +140,7 @@ class Cells(Panel):
         self.axes.grid(False)
         self.moving.append(self._picture)
         self._numbers = [
-            Number(self.axes, column, row)
+            Word(self.axes, column, row)
             for row in range(rows)
             for column in range(columns)
             if max(rows, columns) <= NUMBERS_UP_TO
@@ -152,9 +156,8 @@ class Cells(Panel):
         said = [cell(value, matrix) for value in matrix.flat] if said is None else said
         for number, value, word in zip(self._numbers, matrix.flat, said, strict=False):
             number.say(word, colour="black" if value > 0.55 else "white")
-        for words, names in ((self._beside, rows), (self._below, columns)):
-            for word, name in zip(words, names, strict=True):
-                word.set_text(name)
+        self._beside.say(rows)
+        self._below.say(columns)
 
 
 class Blocks(Panel):
@@ -170,40 +173,35 @@ class Blocks(Panel):
         self._picture = self.axes.imshow(self._cells, aspect="auto", vmin=0, vmax=1)
         self.axes.axis("off")
         self.moving.append(self._picture)
-        inside = range(T)
-        self._beside = [self.beside([y + 1 + i for i in inside]) for y in self._starts(down)]
-        turned = {"rotation": 45, "rotation_mode": "anchor", "ha": "right", "va": "top"}
+        self._places = [
+            (x, y + 1)
+            for y in range(0, down * self._step, self._step)
+            for x in range(0, across * self._step, self._step)
+        ][:most]
+        self._names = [Word(self.axes, x - 0.5, y - 1, align="left") for x, y in self._places]
+        self.moving += self._names
+        self._beside = [self.beside(range(y, y + T)) for x, y in self._places if x == 0]
         self._below = [
-            self._write(
-                [(x + i, y + T + 0.7) for x in self._starts(across) for i in inside], turned
+            self._words(
+                [Word(self.axes, x + i, y + T - 0.4, None, "right", True) for i in range(T)],
+                "below",
             )
-            for y in self._starts(down)
+            for x, y in self._places
         ]
-        starts = [(x, y) for y in self._starts(down) for x in self._starts(across)][:most]
-        self._places = [(x, y + 1) for x, y in starts]
-        self._names = self._write([(x - 0.5, y) for x, y in starts], {"va": "center"})
-
-    def _starts(self, count: int) -> range:
-        return range(0, count * self._step, self._step)
 
     def set(self, words: Sequence[str], matrices) -> None:
-        """Matrices of shape (n, T, T), n at most `most`."""
+        """Matrices of shape (n, T, T), n at most `most`; words stand below the last in a column."""
         self._cells.fill(np.nan)
-        for name, (x, y), number in zip(
-            self._names, self._places, range(len(self._names)), strict=True
-        ):
-            shown = number < len(matrices)
-            name.set_text(f"head {number}" if shown else "")
-            if shown:
+        count, nothing = len(matrices), [""] * self._T
+        for number, (x, y) in enumerate(self._places):
+            self._names[number].say(f"head {number}" if number < count else "")
+            lowest = number < count <= number + self.ACROSS
+            self._below[number].say(words if lowest else nothing)
+            if number < count:
                 self._cells[y : y + self._T, x : x + self._T] = matrices[number]
+        for line, beside in enumerate(self._beside):
+            beside.say(words if line * self.ACROSS < count else nothing)
         self._picture.set_data(self._cells)
-        last = (len(matrices) - 1) // self.ACROSS
-        for line, (beside, below) in enumerate(zip(self._beside, self._below, strict=True)):
-            for word, each in zip(beside, words, strict=True):
-                word.set_text(each if line <= last else "")
-            used = len(matrices) - last * self.ACROSS if line == last else 0
-            for number, word in enumerate(below):
-                word.set_text(words[number % self._T] if number < used * self._T else "")
 
 
 def round_up(value: float) -> float:

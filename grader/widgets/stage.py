@@ -1,7 +1,7 @@
 """Drawing fast enough for a slider: the ground is drawn once, what moves is drawn on top of it.
 
 A whole figure takes matplotlib some 70 ms, mostly for axes and letters. So axes have fixed places
-here, and what is written beside them is drawn anew only when it changes.
+here, and the numbers beside them are among what moves.
 """
 
 import io
@@ -29,22 +29,17 @@ class Stage:
             self._canvas = FigureCanvasAgg(self._figure)
             self.panels = build(self._figure)
             self._moving = [artist for panel in self.panels for artist in panel.moving]
-            self._words = [word for panel in self.panels for word in panel.words]
-            for artist in (*self._moving, *self._words):
+            for artist in self._moving:
                 artist.set_animated(True)  # not part of the ground
             self._canvas.draw()
-            self._empty = self._canvas.copy_from_bbox(self._figure.bbox)
-            self._written, self._ground = None, None
+            self._ground = self._canvas.copy_from_bbox(self._figure.bbox)
 
     def png(self) -> bytes:
         """The picture as it is now, little compressed because that is quick."""
         with _look():
-            written = [word.get_text() for word in self._words]
-            if written != self._written:
-                self._paint(self._empty, self._words)
-                self._ground = self._canvas.copy_from_bbox(self._figure.bbox)
-                self._written = written
-            self._paint(self._ground, self._moving)
+            self._canvas.restore_region(self._ground)
+            for artist in self._moving:
+                self._figure.draw_artist(artist)
         size, pixels = self._canvas.get_width_height(), self._canvas.buffer_rgba()
         raw = io.BytesIO()
         picture = Image.frombuffer("RGBA", size, pixels, "raw", "RGBA", 0, 1).convert("RGB")
@@ -57,11 +52,6 @@ class Stage:
         with _look():
             self._figure.savefig(raw, format="png", dpi=dots)
         return small(raw.getvalue())
-
-    def _paint(self, ground, artists: Sequence) -> None:
-        self._canvas.restore_region(ground)
-        for artist in artists:
-            self._figure.draw_artist(artist)
 
 
 @contextmanager
