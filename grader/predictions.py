@@ -121,7 +121,7 @@ def _known(name: str) -> Question:
 def _keep(asked: Question, answer: str | None, sure: int) -> str:
     """Store an answer, unless it has been revealed; what is kept now. Raises Silly."""
     chosen = asked.pick(answer)
-    if isinstance(sure, bool) or sure not in SURE:
+    if type(sure) is not int or sure not in SURE:
         levels = ", ".join(f"{level} ({word})" for level, word in SURE.items())
         raise Silly(f"{asked.name}: sure is one of {levels}.")
 

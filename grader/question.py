@@ -64,9 +64,11 @@ class Question:
         among = ", ".join(map(self.say, self.choices))
         raise Silly(f"{self.name}: {answer!r} is not among the choices {among}.")
 
-    def revealed(self, right: Any, because: dict) -> tuple[str, dict[str, str]]:
+    def revealed(self, right: Any, because: Any) -> tuple[str, dict[str, str]]:
         """The right choice, and why others are not, by their texts; raises Silly."""
         chosen = self.pick(right)
+        if not isinstance(because, dict):
+            raise Silly(f"{self.name}: because holds a sentence for each choice it refutes.")
         reasons = {self.pick(choice): str(why) for choice, why in because.items()}
         if chosen in reasons:
             raise Silly(f"{self.name}: {chosen!r} is right, and cannot be refuted as well.")
