@@ -1,12 +1,14 @@
 """`grader check`: the exit status, the table and the JSON, for good, bad and silly input."""
 
 import json
+import os
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from grader import check
 from grader.cli import main
 from grader.exercises import exercises
 from grader.runtime import notebook as runtime
@@ -171,3 +173,62 @@ def test_a_wrong_command_shows_how_to_use_it(arguments, capsys):
         main(arguments)
     assert stop.value.code == 2
     assert "usage: grader" in capsys.readouterr().err
+
+
+@pytest.fixture
+def record(tmp_path, monkeypatch):
+    """The learner's file after `average` was done and `mix` was not."""
+    path = tmp_path / "progress.json"
+    monkeypatch.setenv("COURSE_PROGRESS", str(path))
+    right = {exercise.name: exercise.right for exercise in exercises()}
+    check("average", right["average"])
+    check("mix", lambda weights, x: weights.mT @ x)
+    return path
+
+
+def test_progress_lists_what_is_done_partly_done_and_open_and_says_what_is_next(record, capsys):
+    capsys.readouterr()
+    assert main(["progress"]) == 0
+    shown = capsys.readouterr().out
+    for words in ("done: average", "partly: mix", "1 of 7", "Next: `mix` in 01-averaging"):
+        assert words in shown
+    assert str(record) in shown.replace("\n", "")
+
+
+def test_progress_as_json_holds_every_exercise_and_what_is_next(record, capsys):
+    capsys.readouterr()
+    assert main(["progress", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    states = {e["exercise"]: e["state"] for one in found["lessons"] for e in one["exercises"]}
+    assert list(states) == [exercise.name for exercise in exercises()]
+    assert (states["average"], states["mix"], states["softmax"]) == ("done", "partly", "open")
+    assert found["next"]["exercise"] == "mix"
+    assert found["file"] == str(record)
+
+
+def test_progress_is_forgotten_after_a_yes_and_only_then(record, capsys, monkeypatch):
+    for answer, status, left in ("", 1, True), ("n", 1, True), ("y", 0, False):
+        monkeypatch.setattr("builtins.input", lambda question, answer=answer: answer)
+        assert main(["progress", "--forget"]) == status
+        assert record.exists() == left
+
+
+def test_progress_is_forgotten_without_a_question_after_yes_with_what_was_put_aside(record):
+    record.write_text("broken")
+    check("average", 3)
+    assert main(["progress", "--forget", "--yes"]) == 0
+    assert not [path for path in record.parent.glob("progress*") if path.suffix == ".json"]
+
+
+def test_progress_is_not_forgotten_where_nobody_can_be_asked(record, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", open(os.devnull))
+    assert main(["progress", "--forget"]) == 2
+    assert "--yes" in capsys.readouterr().err
+    assert record.exists()
+
+
+def test_where_nothing_is_kept_progress_says_so(capsys):
+    assert main(["progress"]) == 0
+    assert "Nothing is kept" in capsys.readouterr().out
+    assert main(["progress", "--forget", "--yes"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

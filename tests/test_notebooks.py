@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from grader.exercises import exercises, find
+from grader.question import Question
 
 ROOT = Path(__file__).parent.parent
 PATHS = sorted(ROOT.glob("solutions/*/*.ipynb"))
@@ -146,6 +147,65 @@ def test_demos_name_exercises_of_this_lesson(name):
     for cell in cells(name, "code"):
         for call in re.findall(r"with after\((.*?)\):", cell.source):
             assert set(re.findall(r'"(\w+)"', call)) <= known
+
+
+def calls(name, function):
+    """Every call of a function in a lesson, in order: (number of the cell, arguments by name)."""
+    found = []
+    for number, cell in enumerate(NOTEBOOKS[name].cells):
+        for node in ast.walk(ast.parse(cell.source)) if cell.cell_type == "code" else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == function:
+                named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords}
+                found.append((number, [ast.literal_eval(each) for each in node.args], named))
+    return found
+
+
+@each_notebook
+def test_a_lesson_asks_for_two_or_three_predictions_and_reveals_each_further_down(name):
+    asked = {words[0]: (number, words) for number, words, _ in calls(name, "predict")}
+    revealed = {words[0]: (number, named) for number, words, named in calls(name, "reveal")}
+    assert 2 <= len(asked) <= 3
+    assert list(asked) == list(revealed)
+    for prediction, (number, words) in asked.items():
+        below, named = revealed[prediction]
+        between = NOTEBOOKS[name].cells[number + 1 : below]
+        assert any(cell.cell_type == "code" for cell in between), prediction
+        question = Question.of(*words, lesson="")
+        right, because = question.revealed(**named)  # raises what a reader would read
+        assert because, prediction
+
+
+def test_no_two_predictions_of_the_course_share_a_name():
+    names = [words[0] for name in NOTEBOOKS for _, words, _ in calls(name, "predict")]
+    assert len(set(names)) == len(names)
+
+
+@each_notebook
+def test_a_lesson_begins_with_what_is_to_be_remembered(name):
+    ((number, words, named),) = calls(name, "remember")
+    assert not words + [*named]
+    code = [i for i, cell in enumerate(NOTEBOOKS[name].cells) if cell.cell_type == "code"]
+    assert number == code[1]  # right after the imports
+
+
+@each_notebook
+def test_lines_to_order_hold_the_answer_and_lines_that_do_not_belong(name):
+    for number, (exercise, lines), named in calls(name, "order_lines"):
+        assert not named
+        answer = next(cell.source for cell in solutions(name) if cell.id == exercise)
+        marked = re.search(r"BEGIN SOLUTION\n(.*?)\n *### END", answer, re.DOTALL)[1]
+        right = [line.strip() for line in marked.splitlines()]
+        order = [lines.index(line) for line in right]
+        assert sorted(order) != order
+        assert len(lines) > len(right)
+        ids = [cell.id for cell in NOTEBOOKS[name].cells]
+        assert number < ids.index(exercise)
+
+
+def test_lines_are_put_in_order_where_the_contract_says_so():
+    ordered = {words[0] for name in NOTEBOOKS for _, words, _ in calls(name, "order_lines")}
+    here = {cell.id for name in NOTEBOOKS for cell in solutions(name)}
+    assert ordered == {"dot_product_attention", "split_heads"} & here
 
 
 def test_the_signatures_in_the_notebooks_are_those_of_the_exercises():

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = ROOT / "solutions"
@@ -77,6 +80,30 @@ def test_the_learners_notebooks_are_what_nbgrader_makes_byte_for_byte(generated)
     assert sorted(tracked) == sorted(generated[0])
     stale = [name for name in tracked if tracked[name] != generated[0][name]]
     assert not stale, "not what `make notebooks` makes of solutions/"
+
+
+def test_the_page_to_start_from_is_no_assignment():
+    config = Config(CourseDirectory={"root": str(ROOT), "source_directory": "solutions"})
+    found = NbGraderAPI(CourseDirectory(config=config), config=config).get_source_assignments()
+    assert sorted(found) == LESSONS
+
+
+def test_the_page_to_start_from_links_every_lesson_and_adds_up_its_minutes():
+    text = "\n".join(cell.source for cell in cells(SOLUTIONS, START))
+    rows = dict(re.findall(r"^\| \[.*?\]\((.*?)\) \|.*\| (\d+) minutes \|$", text, re.MULTILINE))
+    for notebook in NOTEBOOKS:
+        boxes = "\n".join(cell.source for cell in cells(SOLUTIONS, notebook))
+        minutes = map(
+            int, re.findall(r"^> Difficulty: .* about (\d+) minutes", boxes, re.MULTILINE)
+        )
+        assert rows[notebook] == str(sum(minutes))
+
+
+def test_the_page_to_start_from_was_stored_without_anybodys_progress():
+    outputs = [o for c in cells(SOLUTIONS, START) if c.cell_type == "code" for o in c.outputs]
+    words = "\n".join(output.data["text/plain"] for output in outputs)
+    assert "Next: `average` in 01-averaging" in words
+    assert set(re.findall(r"done (.*?);", words)) == {"–"}
 
 
 def test_generating_again_changes_no_byte(generated):
