@@ -9,6 +9,7 @@ from grader.judge import drawn, expected, judge
 from grader.observe import observe
 from grader.progress import Record, change
 from grader.standing import note
+from grader.translate import say
 from grader.verdict import Verdict
 
 
@@ -21,7 +22,7 @@ def check(exercise: str, answer: Any) -> float:
     try:
         verdict = grade(exercise, answer)
     except UnknownExercise as error:
-        print(error)
+        print(say(str(error)))
         return 0.0
 
     def keep(record: Record) -> int:

@@ -67,7 +67,8 @@ def structure_problem(got: Any, want: Any) -> str:
         if not isinstance(got, tuple):
             return f"{describe(got)} came back where {len(want)} values are expected"
         if len(got) != len(want):
-            return f"{_count(len(got), 'value')} came back where {len(want)} are expected"
+            count = f"{len(got)} values" if len(got) != 1 else "1 value"
+            return f"{count} came back where {len(want)} are expected"
         for i, (g, w) in enumerate(zip(got, want, strict=True), start=1):
             if problem := structure_problem(g, w):
                 return f"output {i} of {len(want)}: {problem}"
@@ -128,10 +129,6 @@ def with_article(noun: str) -> str:
 
 def shape(tensor: Tensor) -> tuple[int, ...]:
     return tuple(tensor.shape)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _kind(value: Any) -> str:

@@ -11,7 +11,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from grader.judge.words import LABELS
-from grader.translate import say
+from grader.translate import language, say
 from grader.verdict import Comparison, Verdict
 
 _LABEL = re.compile(rf"^({'|'.join(LABELS)}): ")
@@ -43,7 +43,9 @@ def as_text(verdict: Verdict, hints: int = 0) -> str:
         lines += [say(line) for line in verdict.message.splitlines()[1:]]
     elif not verdict.passed:
         lines += ["", *([f"{say('Step')}: {verdict.step}"] if verdict.step else [])]
-        lines += [f"{label}: {text}" if label else text for label, text in _message(verdict)]
+        lines += [
+            f"{label}: {text}" if label else text for label, text in lines_of(verdict.message)
+        ]
     if verdict.comparison:
         lines += ["", *_numbers_in_lines(verdict.comparison)]
     if verdict.properties:
@@ -67,7 +69,7 @@ def as_html(verdict: Verdict, hints: int = 0, picture: bool = True) -> str:
     elif not verdict.passed:
         if verdict.step:
             parts.append(f"<div>{say('Step')}: <strong>{escape(verdict.step)}</strong></div>")
-        for label, text in _message(verdict):
+        for label, text in lines_of(verdict.message):
             bold = f"<strong>{escape(label)}:</strong> " if label else ""
             text = escape(text, quote=False)
             parts.append(f"<div style='margin:.3em 0'>{bold}{text}</div>")
@@ -83,12 +85,13 @@ def as_html(verdict: Verdict, hints: int = 0, picture: bool = True) -> str:
         warning = f"{say('WARNING')}: {say(verdict.cage)}"
         parts.append(f"<div><strong>{escape(warning)}</strong></div>")
     box = f"border-left:4px solid {edge};padding:.3em .8em;margin:.3em 0"
-    return f"<div style='{box}'>{''.join(parts)}</div>"
+    lang = "" if language() == "en" else f" lang='{language()}'"
+    return f"<div{lang} style='{box}'>{''.join(parts)}</div>"
 
 
-def _message(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """The label, if there is one, and the text of each line."""
-    for line in verdict.message.splitlines():
+def lines_of(message: str) -> Iterator[tuple[str, str]]:
+    """The label, if there is one, and the text of each line, in the learner's language."""
+    for line in message.splitlines():
         label, text = _LABEL.split(line)[1:] if _LABEL.match(line) else ("", line)
         yield say(label), say(text)
 

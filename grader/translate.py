@@ -18,13 +18,19 @@ SENTENCES = re.compile(r"(?<=[.?]) ")
 PLACE = re.compile(r"\{(\w*)\}")
 #: where parts are joined that are translated each by itself, the loosest joint first
 JOINTS = ("; ", ": ", ", ", " and ")
-_SHORT = 6  # letters; a template with fewer must know all of its parts
+_SHORT = 9  # letters; a template with fewer must know all of its parts
 
 
 def say(text: str) -> str:
     """The text in the learner's language. Example: `say("Not done yet.")` -> "Noch offen."."""
     catalogue = _catalogue(os.environ.get("COURSE_LANGUAGE", ""))
     return "\n".join(map(catalogue, text.split("\n"))) if catalogue else text
+
+
+def language() -> str:
+    """What is spoken: `"de"`, or `"en"` if nothing else, or nothing known, was asked for."""
+    wanted = os.environ.get("COURSE_LANGUAGE", "")
+    return wanted if _catalogue(wanted) else "en"
 
 
 def languages() -> list[str]:
@@ -100,7 +106,7 @@ class Catalogue:
         """The translation, or None where nothing of it is known."""
         if text not in self._found:
             self._found[text] = None  # while it is looked for: a template may hold itself
-            ways = (self._exact.get, self._by_template, self._by_sentences, self._by_joints)
+            ways = (self._exact.get, self._by_sentences, self._by_template, self._by_joints)
             ways += (self._with_another_end, self._with_another_start)
             self._found[text] = next((found for way in ways if (found := way(text))), None)
         return self._found[text]
@@ -119,7 +125,7 @@ class Catalogue:
         return self._known(text) or (text if _is_name(text) else None)
 
     def _by_sentences(self, text: str) -> str | None:
-        """Sentence by sentence, as many at once as are known; the others stay as they are."""
+        """Sentence by sentence; those that are not known stay as they are."""
         sentences = SENTENCES.split(text)
         if len(sentences) == 1:
             return None
@@ -141,13 +147,11 @@ class Catalogue:
     def _in_runs(
         self, pieces: list[str], joint: str, look: Callable[[str], str | None]
     ) -> Iterator[tuple[str | None, str]]:
-        """(translation or None, text) for runs of pieces, the longest that is known first."""
+        """(translation or None, text) for each piece, or for as many as it takes to know them."""
         while pieces:
-            runs = (joint.join(pieces[:n]) for n in range(len(pieces), 0, -1))
-            n, found = next(
-                ((text.count(joint) + 1, got) for text in runs if (got := look(text))), (1, None)
-            )
-            yield found, joint.join(pieces[:n])
+            runs = {n: joint.join(pieces[:n]) for n in range(1, len(pieces) + 1)}
+            n = next((n for n, run in runs.items() if look(run)), 1)
+            yield look(runs[n]), runs[n]
             pieces = pieces[n:]
 
     def _with_another_end(self, text: str) -> str | None:

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MAKE_MESSAGES = (
     "judge/*.py", "compare.py", "laws.py", "probes.py", "observe.py", "exercise.py", "verdict.py",
     "results.py", "figures/heat.py", "attention/*.py", "attention/slips/*.py", "exercises/*/*.py",
+    "exercises/__init__.py", "names.py",
 )  # fmt: skip
 #: words of formulas that are the same in every language
 CODE = frozenset(
@@ -29,6 +30,7 @@ CODE = frozenset(
     "max min eye ones zeros full cat stack view reshape transpose item data return for in if "
     "else".split()
 )
+_NOISE = re.compile(r"[\\<>]\w|->|^\^|(^| )_")  # patterns, markup, signatures
 
 
 def messages() -> dict[str, list[str]]:
@@ -38,7 +40,7 @@ def messages() -> dict[str, list[str]]:
         place = path.relative_to(ROOT).as_posix()
         for text in _texts(ast.parse(path.read_text(encoding="utf-8")), wanted):
             for sentence in SENTENCES.split(text.strip()):
-                if _has_words(sentence):
+                if _has_words(sentence) and not _NOISE.search(sentence):
                     found.setdefault(sentence, []).append(place)
     for exercise in exercises():
         for mistake in exercise.known_wrong:
@@ -130,14 +132,13 @@ def _name(tree: ast.AST) -> str:
 
 
 def _is_text(text: str) -> bool:
-    """A sentence, or a part of one; not a name, a pattern or markup."""
-    if re.search(r"[\\<>]\w|->|^\^|(^| )_", text):
-        return False
+    """A sentence, or a part of one; not a name."""
     return " " in text.strip() or bool(re.fullmatch(r"[A-Z][a-z]+\.?", text))
 
 
 def _has_words(text: str) -> bool:
-    words = re.findall(r"(?<![\w.({])[A-Za-z]{2,}(?![\w(}])", re.sub(r"`[^`]*`", "", text))
+    """Whether it says something beyond formulas."""
+    words = re.findall(r"(?<![\w.({])([A-Za-z]{2,}|a)(?![\w(}])", re.sub(r"`[^`]*`", "", text))
     return any(word not in CODE for word in words)
 
 

@@ -18,6 +18,7 @@ from grader.checks import exercise_of
 from grader.classroom.display import plain_text
 from grader.classroom.outcome import RECORDS, Outcome, load, place
 from grader.report import as_html
+from grader.translate import language, say
 
 #: no script, no frame, nothing from elsewhere
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -52,15 +53,16 @@ class FeedbackPage(Exporter):
 
 def page(notebook: NotebookNode, outcome: Outcome, score: str) -> str:
     """One self-contained HTML page; whatever a learner wrote is escaped."""
-    title = escape(f"{outcome.notebook}: feedback")
-    shown = "(not graded)" if outcome.reason else score
+    title = escape(f"{outcome.notebook}: {say('feedback')}")
+    shown = say("(not graded)") if outcome.reason else score
     parts = [f"<h1>{escape(outcome.notebook)} <small>{escape(shown)}</small></h1>"]
     if outcome.reason:
-        parts.append(f"<p>{escape(outcome.reason)}</p>")
-        parts.append("<p>This costs nothing: it is not a score of zero.</p>")
+        parts.append(f"<p>{escape(say(outcome.reason))}</p>")
+        parts.append(f"<p>{escape(say('This costs nothing: it is not a score of zero.'))}</p>")
     if outcome.remarks:
-        told = "".join(f"<li>{escape(plain_text(remark, 500))}</li>" for remark in outcome.remarks)
-        parts.append(f"<h2>What to know about this run</h2><ul>{told}</ul>")
+        remarks = (plain_text(say(remark), 500) for remark in outcome.remarks)
+        told = "".join(f"<li>{escape(remark)}</li>" for remark in remarks)
+        parts.append(f"<h2>{escape(say('What to know about this run'))}</h2><ul>{told}</ul>")
     for cell in [] if outcome.reason else notebook.cells:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("solution"):
@@ -69,7 +71,8 @@ def page(notebook: NotebookNode, outcome: Outcome, score: str) -> str:
             parts.append(as_html(verdict, len(verdict.hints)))
     parts.append(f"<p>{escape(outcome.cage[:1].upper() + outcome.cage[1:])}.</p>")
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!DOCTYPE html>\n<html lang="{language()}"><head>'
+        f'<meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"

@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from grader.report import lines_of
 from grader.results import Result, results
 from grader.runtime.notebook import NotANotebook, read_notebook, run_notebook
+from grader.translate import say
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -41,10 +43,11 @@ def run(options: Namespace) -> int:
 
 def _table(rows: list[Result], points: float, most: float) -> Table:
     table = Table(show_footer=True)
-    table.add_column("Exercise", "Total", no_wrap=True)
-    table.add_column("Points", f"{points:g} of {most:g}", no_wrap=True)
-    table.add_column("Message", overflow="fold")
+    table.add_column(say("Exercise"), say("Total"), no_wrap=True)
+    table.add_column(say("Points"), f"{points:g} {say('of')} {most:g}", no_wrap=True)
+    table.add_column(say("Message"), overflow="fold")
     for row in rows:
-        line = row.message.splitlines()[0] if row.message else ""
-        table.add_row(row.exercise, f"{row.points:g} of {row.max_points:g}", line)
+        first = next(lines_of(row.message), ())
+        earned = f"{row.points:g} {say('of')} {row.max_points:g}"
+        table.add_row(row.exercise, earned, ": ".join(filter(None, first)))
     return table

@@ -31,7 +31,7 @@ def find(name: str) -> Exercise:
     found = {exercise.name: exercise for exercise in exercises()}
     if isinstance(name, str) and name in found:
         return found[name]
-    raise UnknownExercise(f"There is no exercise called {name!r}.{did_you_mean(name, found)}")
+    raise UnknownExercise(f"There is no exercise called {name!r}." + did_you_mean(name, found))
 
 
 class _Callable(ModuleType):

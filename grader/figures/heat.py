@@ -139,7 +139,9 @@ def _cells(axes, m, colours, scale, few, every) -> None:
 def _in_words(name, m, rows, columns, xlabel, ylabel) -> str:
     down = f"{len(rows)} rows" if len(rows) != 1 else "1 row"
     across = f"{len(columns)} columns" if len(columns) != 1 else "1 column"
-    size = f"{down}{ylabel and f' ({ylabel})'} by {across}{xlabel and f' ({xlabel})'}"
+    down += f" ({ylabel})" if ylabel else ""
+    across += f" ({xlabel})" if xlabel else ""
+    size = f"{down} by {across}"
     said = [f"{name or 'Heatmap'}: {size}"]
     finite = m[np.isfinite(m)]
     if finite.size:
