@@ -1,28 +1,14 @@
 """A learner's first hour: every untouched lesson, opened in JupyterLab, runs from top to bottom."""
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import urllib.request
-from pathlib import Path
 
 import nbformat
 import pytest
+from lab import CHROMIUM, FLAGS, ROOT, RUN_ALL_AND_SAVE, lab
 
 playwright = pytest.importorskip("playwright.sync_api")
 
-ROOT = Path(__file__).parent.parent
 PATHS = sorted(ROOT.glob("notebooks/*/*.ipynb"))
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-# The commands behind Run > Run All Cells and File > Save; each ends when its work is done.
-RUN_ALL_AND_SAVE = """async () => {
-    await jupyterapp.shell.currentWidget.sessionContext.ready;
-    await jupyterapp.commands.execute("notebook:run-all-cells");
-    await jupyterapp.commands.execute("docmanager:save");
-}"""
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: `make test` names it")
 
 
@@ -31,36 +17,8 @@ def lessons(tmp_path_factory):
     """A copy of the lessons and the address of a JupyterLab that shows it."""
     folder = tmp_path_factory.mktemp("lessons")
     shutil.copytree(ROOT / "notebooks", folder, dirs_exist_ok=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = ["-m", "jupyterlab", "--no-browser", f"--port={port}", "--IdentityProvider.token=t"]
-    command.append("--LabApp.expose_app_in_browser=True")
-    if hasattr(os, "getuid") and os.getuid() == 0:
-        command.append("--allow-root")
-    with (folder / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, *command, f"--ServerApp.root_dir={folder}"], stdout=log, stderr=log
-        )
-    try:
-        wait_for(server, f"http://127.0.0.1:{port}/api")
-        yield folder, f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-def wait_for(server, url):
-    """Until the server answers; urllib itself waits for the port, refusals are tried again."""
-    while server.poll() is None:
-        try:
-            return urllib.request.urlopen(url, timeout=60)
-        except OSError:
-            try:
-                server.wait(0.5)
-            except subprocess.TimeoutExpired:
-                continue
-    raise RuntimeError("JupyterLab did not start")
+    with lab(folder) as address:
+        yield folder, address
 
 
 @pytest.fixture(scope="module")
