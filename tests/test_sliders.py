@@ -1,5 +1,7 @@
 """Explorers in a real JupyterLab: keys move them; saved, they are pictures without a kernel."""
 
+from importlib.resources import files
+
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
@@ -138,6 +140,13 @@ def test_who_changes_is_said_in_words(page):
     changed(page, 2, lambda: page.keyboard.press("ArrowDown"))  # the causal mask
     cells = explorer.locator("tbody").first.locator("tr td:nth-child(2)").all_text_contents()
     assert cells == ["no"] * 5 + ["yes"]
+
+
+def test_the_live_form_breaks_no_rule_of_accessibility(page):
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    page.wait_for_function("document.querySelectorAll('.explorer img').length == 4")
+    found = page.evaluate("async () => (await axe.run('.explorer')).violations")
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
 
 
 def test_saved_and_opened_again_there_is_a_picture_and_no_error(server, browser, page):
