@@ -55,6 +55,7 @@ def test_every_layer_holds_here_and_is_named(shut_in):
 ALLOWED = {
     "torch and the course": "import torch, grader; from grader import check; print('yes')",
     "figures": "from grader.figures import heatmap; print('yes')",
+    "explorers": "from grader.widgets import heads, which_token; which_token(); print('yes')",
     "the helpers of a lesson": "from grader.lesson import after, museum; print('yes')",
     "writing at home": "open('notes.txt', 'w').write('x'); print('yes')",
     "writing in /tmp": "open('/tmp/x', 'w').write('x'); print('yes')",
