@@ -62,7 +62,7 @@ def _catalogue(language: str) -> "Catalogue | None":
 class Template:
     """A message with places: `Template("all {high}", "alle {high}")`."""
 
-    pattern: re.Pattern
+    patterns: list[re.Pattern]  # with the first places as short, and as long, as can be
     names: list[str]
     anchor: str  # its longest piece, to see quickly that a text is another
     letters: int
@@ -80,9 +80,8 @@ class Template:
                 names.append(piece)
                 pattern += "(.+?)"
         letters = sum(map(str.isalpha, "".join(pieces[::2])))
-        return cls(
-            re.compile(pattern, re.DOTALL), names, max(pieces[::2], key=len), letters, target
-        )
+        patterns = [re.compile(p, re.DOTALL) for p in (pattern, pattern.replace("+?)", "+)"))]
+        return cls(patterns, names, max(pieces[::2], key=len), letters, target)
 
     def fill(self, parts: list[str]) -> str:
         """The target with its places filled, by name, or in order where they have none."""
@@ -113,12 +112,16 @@ class Catalogue:
 
     def _by_template(self, text: str) -> str | None:
         for template in self._templates:
-            if template.anchor in text and (match := template.pattern.fullmatch(text)):
-                parts = [self._part(part) for part in match.groups()]
-                if template.letters >= _SHORT or all(parts):
-                    texts = zip(parts, match.groups(), strict=True)
-                    return template.fill([part or same for part, same in texts])
+            if template.anchor in text and (read := self._read(template, text)):
+                if template.letters >= _SHORT or all(found for found, _ in read):
+                    return template.fill([found or same for found, same in read])
         return None
+
+    def _read(self, template: Template, text: str) -> list[tuple[str | None, str]]:
+        """(translation or None, text) for each place, so that most of them are known."""
+        matches = filter(None, (pattern.fullmatch(text) for pattern in template.patterns))
+        reads = [[(self._part(part), part) for part in match.groups()] for match in matches]
+        return max(reads, key=lambda read: sum(bool(found) for found, _ in read), default=[])
 
     def _part(self, text: str) -> str | None:
         """A part in this language; names, numbers and formulas are the same in all of them."""

@@ -103,7 +103,8 @@ def _manner(seen: str, label: str, evidence: list[Evidence]) -> str:
 def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, str]:
     every = all(e.call.error for e in evidence)
     place = "on every input tried" if every else f"on {wrong.probe.label}"
-    where = f"It happened in {wrong.call.where}" if wrong.call.where else ""
+    number, _, code = wrong.call.where.removeprefix("line ").partition(": ")
+    where = f"It happened in line {number}: {code}" if wrong.call.where else ""
     means, question = meaning(wrong)
     seen = f"Your code raised {wrong.call.error} ({place})."
     fine = _is_fine(evidence)
