@@ -7,7 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from grader import widgets
 from grader.exercises import exercises, find
+from grader.live import VIEW
 from grader.question import Question
 
 ROOT = Path(__file__).parent.parent
@@ -114,6 +116,22 @@ def test_every_picture_is_described_in_words(name):
                 description = output.metadata["image/png"]["alt"]
                 assert len(description) > 30
                 assert output.data["text/plain"] == description
+
+
+@each_notebook
+def test_an_explorer_stands_between_a_question_and_what_was_to_be_seen(name):
+    call = re.compile(rf"^\s*({'|'.join(widgets.__all__)})\(", re.MULTILINE)
+    every = NOTEBOOKS[name].cells
+    for place, cell in enumerate(every):
+        if cell.cell_type == "code" and call.search(cell.source):
+            assert "**Predict.**" in every[place - 1].source
+            assert "markdown" in {after.cell_type for after in every[place + 1 : place + 3]}
+
+
+@each_notebook
+def test_no_view_of_a_widget_is_stored(name):
+    stored = [set(output.get("data", ())) for c in cells(name, "code") for output in c.outputs]
+    assert not [kinds for kinds in stored if VIEW in kinds]
 
 
 @each_notebook
