@@ -1,6 +1,8 @@
 """`after` keeps a demo from stopping Run All, and says what to do."""
 
+from grader import play
 from grader.lesson import after
+from grader.runtime.inside import play as inside
 
 
 def missing():
@@ -42,3 +44,8 @@ def test_a_demo_that_works_just_runs(capsys):
     with after("average"):
         print("shown")
     assert capsys.readouterr().out == "shown\n"
+
+
+def test_what_a_lesson_asks_is_there_in_the_cage_too_and_does_nothing():
+    for name in play.__all__:
+        assert getattr(inside, name)("sum", "?", ["1", "2"], order=[1]) is None
