@@ -21,7 +21,7 @@ PYTEST := $(PYTHON) -m pytest -n 2
 KERNEL := warm
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks outputs mistakes kill-matrix bench bench-class zoo-report lint clean
+.PHONY: help lab test notebooks outputs mistakes kill-matrix messages bench bench-class zoo-report lint clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ mistakes: $(READY) ## write docs/mistakes.md, every exercise with its known mist
 
 kill-matrix: $(READY) ## print what the grader makes of every mistake, and write docs/kill-matrix.md
 	$(PYTHON) tools/docs.py kill-matrix | tee docs/kill-matrix.md
+
+messages: $(READY) ## collect what can be said in another language, for grader/translations/
+	$(PYTHON) tools/messages.py
 
 bench: $(READY) ## measure everything that the README says about speed; takes half an hour
 	$(PYTHON) -m benchmarks.grade
