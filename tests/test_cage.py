@@ -57,7 +57,7 @@ ALLOWED = {
     "figures": "from grader.figures import heatmap; print('yes')",
     "explorers": "from grader.widgets import heads, which_token; which_token(); print('yes')",
     "the helpers of a lesson": "from grader.lesson import after, museum; print('yes')",
-    "what a lesson asks": "from grader.lesson import *; remember(); predict('sum', '?', ['1', '2']);"
+    "what a lesson asks": "from grader.lesson import *; remember(); predict('sum', '?', []);"
     "reveal('sum', right='2'); order_lines('mix', ['a', 'b'], order=[1]); progress(); print('yes')",
     "writing at home": "open('notes.txt', 'w').write('x'); print('yes')",
     "writing in /tmp": "open('/tmp/x', 'w').write('x'); print('yes')",
