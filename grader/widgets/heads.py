@@ -96,8 +96,5 @@ def _choices(tokens: list[str], most: list[int]) -> str:
 @lru_cache(4)
 def _stage(T: int, most: int) -> Stage:
     down = -(-most // Blocks.ACROSS)
-    return Stage(
-        8.8,
-        0.7 + down * 2.0,
-        lambda figure: [Blocks(figure, (0.9, 0.7, 7.8, down * 2.0 - 0.3), T, most)],
-    )
+    tall = 1.6 * down - 0.2
+    return Stage(7.8, tall + 0.9, lambda figure: [Blocks(figure, (0.9, 0.75, 6.8, tall), T, most)])
