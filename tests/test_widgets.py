@@ -2,6 +2,8 @@
 
 import io
 import json
+import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
@@ -26,6 +28,7 @@ from grader.widgets.panels import round_up
 from grader.widgets.scale import KEYS, QUERIES, measure
 from grader.widgets.tokens import look, vectors
 
+ROOT = Path(__file__).parent.parent
 TOKENS = ["Your", "journey", "starts", "with", "one", "step"]
 X = torch.tensor(
     [
@@ -299,6 +302,15 @@ def test_the_still_form_is_all_that_is_saved(outputs, name):
     model = {"type": "notebook", "content": {"cells": [{"outputs": [{"data": data}]}]}}
     before_saving(model=model, path="lesson.ipynb", contents_manager=None)
     assert set(data) == {"text/plain", "text/html", "image/png"}
+
+
+def test_a_jupyter_of_the_course_saves_notebooks_so():
+    name = "grader/runtime/config/attention-course.json"
+    (module,) = json.loads((ROOT / name).read_text())["ServerApp"]["jpserver_extensions"]
+    assert import_module(module)._jupyter_server_extension_points() == [{"module": module}]
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    where = targets["targets"]["wheel"]["shared-data"][name]
+    assert where.startswith("etc/jupyter/jupyter_server_config.d/")
 
 
 def test_an_output_that_has_only_a_widget_is_left_alone():

@@ -35,7 +35,8 @@ class Seen:
 def order_and_masks(x, tokens) -> Explorer:
     """Show the weights for any order and mask, and which outputs a change to one token reaches.
 
-    `x` is (T, d) with up to 8 tokens.
+    `x` is (T, d) with up to 8 tokens: queries, keys and values at once, its scores made four times
+    as large. The changed token is given the opposite vector.
 
     Example: `order_and_masks(x, tokens)`
     """
@@ -46,7 +47,7 @@ def order_and_masks(x, tokens) -> Explorer:
     places = list(enumerate(tokens))
     controls = [
         order("arranged", "Order of the tokens", places, list(range(len(x)))),
-        choice("changed", "Change the vector of", [(-1, "no token"), *places], len(x) - 1),
+        choice("changed", "Opposite vector for", [(-1, "no token"), *places], len(x) - 1),
         choice("mask", "Mask", MASKS.items(), "none"),
         switch("positions", "Add positions", False),
     ]
@@ -98,7 +99,7 @@ def _view(x, tokens, arranged: list, changed: int, mask: str, positions: bool) -
         status = "No token is changed."
     else:
         heard = f"the outputs of {', '.join(who)}" if who else "no output"
-        status = f"A change to {tokens[changed]}, at place {place}, changes {heard}: "
+        status = f"The opposite vector for {tokens[changed]}, at place {place}, changes {heard}: "
         status += f"{len(who)} of {T}."
     sums = seen.weights.sum(dim=-1)
     status += f" The rows of weights add up to {_range(sums)}."
