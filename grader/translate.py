@@ -18,6 +18,7 @@ SENTENCES = re.compile(r"(?<=[.?]) ")
 PLACE = re.compile(r"\{(\w*)\}")
 #: where parts are joined that are translated each by itself, the loosest joint first
 JOINTS = ("; ", ": ", ", ", " and ")
+_MOST = 12  # parts of one text; more are no sentences of ours
 _SHORT = 9  # letters; a template with fewer must know all of its parts
 
 
@@ -130,7 +131,7 @@ class Catalogue:
     def _by_sentences(self, text: str) -> str | None:
         """Sentence by sentence; those that are not known stay as they are."""
         sentences = SENTENCES.split(text)
-        if len(sentences) == 1:
+        if not 1 < len(sentences) <= _MOST:
             return None
         known = list(self._in_runs(sentences, " ", lambda part: self._known(part)))
         if not any(found for found, _ in known):
@@ -141,7 +142,7 @@ class Catalogue:
         """Parts that are all known, joined as they were."""
         for joint in JOINTS:
             pieces = text.split(joint)
-            if len(pieces) > 1:
+            if 1 < len(pieces) <= _MOST:
                 known = [found for found, _ in self._in_runs(pieces, joint, self._part)]
                 if all(known) and any(map(self._known, pieces)):
                     return joint.replace("and", self._exact.get("and", "and")).join(known)

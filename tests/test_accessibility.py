@@ -20,7 +20,7 @@ from grader.report import as_html
 playwright = pytest.importorskip("playwright.sync_api")
 
 ROOT = Path(__file__).parent.parent
-LESSONS = sorted([*ROOT.glob("solutions/*/*.ipynb"), *ROOT.glob("notebooks/*/*.ipynb")])
+LESSONS = sorted([*ROOT.glob("solutions/**/*.ipynb"), *ROOT.glob("notebooks/**/*.ipynb")])
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 #: places where Jupyter's own template, and not the course, breaks a rule
@@ -121,7 +121,9 @@ def reports(verdicts):
     return new_notebook(cells=[new_markdown_cell("# Reports"), *map(told, verdicts), bugs])
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", LESSONS, ids=lambda path: f"{path.relative_to(ROOT).parts[0]}-{path.stem}"
+)
 def test_a_lesson_breaks_no_rule(path, violations):
     assert violations(HTMLExporter(template_name="lab").from_filename(str(path))[0]) == []
 
