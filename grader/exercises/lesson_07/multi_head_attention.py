@@ -6,8 +6,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.attention.head_mistakes import add_head_mistakes
-from grader.attention.head_parameters import add_parameter_mistakes
 from grader.attention.heads import (
     ROLES,
     Parts,
@@ -19,6 +17,7 @@ from grader.attention.heads import (
 )
 from grader.attention.kernels import attention_in_loops, causal, causal_attention_in_loops
 from grader.attention.modules import NOT_FOR_MODULES
+from grader.attention.parts import add_parameter_mistakes, add_part_mistakes
 from grader.attention.slips import NOT_A_NUMBER, add_slips
 from grader.attention.slips.heads import HEADS, told_whether_causal
 from grader.exercise import Exercise
@@ -199,7 +198,7 @@ class AddedUpThroughSlicesOfTheOutputMap(WithHeads):
         return result
 
 
-add_head_mistakes(exercise)
+add_part_mistakes(exercise)
 add_parameter_mistakes(exercise)
 
 
