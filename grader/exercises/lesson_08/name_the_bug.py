@@ -5,7 +5,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.attention.bugs import add_kind_mistakes
 from grader.attention.leaks import KINDS, TRAININGS, sentences, trained
@@ -167,24 +166,6 @@ def listens_to_the_part_that_makes_them(models, tokens):
         model.weights_of = listening(name, model.weights_of)
         model(tokens)
     return {name: kind_of(weights.detach()) for name, weights in seen.items()}
-
-
-@exercise.variant
-def below_torch(models, tokens):
-    T, said = tokens.shape[1], {}
-
-    class Products(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            if func.overloadpacket.__name__ in ("bmm", "mm") and args[0].shape[-2:] == (T, T):
-                found.append(args[0].detach().clone())
-            return func(*args, **(kwargs or {}))
-
-    for name, model in models.items():
-        found = []
-        with Products():
-            model(tokens)
-        said[name] = kind_of(found[-1])
-    return said
 
 
 @exercise.variant
