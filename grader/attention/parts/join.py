@@ -33,10 +33,7 @@ def heads_reversed(x):
 @instead_of("join", "the heads averaged, without W_o", finish=lambda merged, W_o: merged)
 def mean_of_heads(x):
     """You averaged the heads, and what one of them found is blurred by the others. What keeps all
-    of it, and which matrix mixes it afterwards?
-
-    Seen in broadinstitute/CellCap#40.
-    """
+    of it, and which matrix mixes it afterwards?"""
     return x.mean(dim=-3)
 
 
