@@ -11,8 +11,8 @@ def add_crossed_sequences(exercise: Exercise) -> None:
 
     @exercise.on_top("queries from source, keys and values from x", "score")
     def sequences_exchanged(kernel, x, source, W_q, W_k, W_v):
-        """The two sequences are in each other's place: source looks, and x is looked at, so there is a
-        row for each token of source. Which of the two should find something in the other?
+        """The two sequences are in each other's place: source looks, and x is looked at, so there
+        is a row for each token of source. Which of the two should find something in the other?
 
         Seen in rexrex9/nlp_torchtext#2.
         """
@@ -20,14 +20,14 @@ def add_crossed_sequences(exercise: Exercise) -> None:
 
     @exercise.on_top("queries, keys and values from x", "score")
     def x_alone(kernel, x, source, W_q, W_k, W_v):
-        """All three roles were made from x, so source is never looked at: this is self-attention. Which
-        two roles belong to the sequence that is looked at?"""
+        """All three roles were made from x, so source is never looked at: this is self-attention.
+        Which two roles belong to the sequence that is looked at?"""
         return kernel(x, x, W_q, W_k, W_v)
 
     @exercise.on_top("queries, keys and values from source", "score")
     def source_alone(kernel, x, source, W_q, W_k, W_v):
-        """All three roles were made from source, so x never asks anything. Which role belongs to the
-        sequence that looks?"""
+        """All three roles were made from source, so x never asks anything. Which role belongs to
+        the sequence that looks?"""
         return kernel(source, source, W_q, W_k, W_v)
 
     @exercise.wrong("keys from x, values from source", "score")
@@ -59,7 +59,7 @@ def add_crossed_sequences(exercise: Exercise) -> None:
 
     @exercise.wrong("queries, keys and values from x and source together", "score")
     def one_long_sequence(x, source, W_q, W_k, W_v):
-        """You made one sequence of the two and let all of it look at all of it, so the tokens of source
-        have rows as well. How many rows should the context have?"""
+        """You made one sequence of the two and let all of it look at all of it, so the tokens of
+        source have rows as well. How many rows should the context have?"""
         both = torch.cat([x, source], dim=-2)
         return attention(both @ W_q, both @ W_k, both @ W_v)
