@@ -300,6 +300,16 @@ def test_features_that_never_meet_other_tokens_earn_nothing_for_keeping_laws():
     assert "every row hears the tokens before it" in verdict.because
 
 
+def test_a_module_for_batches_alone_is_asked_about_an_input_without_one():
+    class ForBatches(find("MultiHeadAttention").right):
+        def forward(self, x):
+            batch, T, d_model = x.shape
+            return super().forward(x)
+
+    message = grade("MultiHeadAttention", ForBatches).message
+    assert message.endswith("How many axes has the input when there is no batch?")
+
+
 @pytest.mark.parametrize("always", [True, False])
 def test_dropout_does_not_pass_and_is_told_by_two_calls_that_differ(always):
     class WithDropout(find("MultiHeadAttention").right):

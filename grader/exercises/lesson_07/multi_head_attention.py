@@ -47,7 +47,7 @@ exercise = Exercise(
     laws=(future_does_not_matter(0), items_stay_apart(), the_past_matters()),
     hints=(
         "Write down the shape after each line: x, q, the heads of q, the scores, the context, the "
-        "heads side by side. Which line makes four axes of three?",
+        "heads side by side. Which line adds an axis, and which takes it away?",
         "Each head attends by itself, on vectors of its own size. Which size does the scale use?",
         "Four maps in __init__. In forward: project, split, score, scale, mask if self.causal, "
         "normalise, mix, merge, and W_o at the end.",
@@ -76,7 +76,6 @@ def _(draw: Draw):
     yield _call(draw, (), 19, 10, 2, VALUES, True)
     yield _call(draw, (), 7, 20, 4, UNTOLD)
     yield _call(draw, (), 6, 15, 3, UNMASKED, False)
-    yield _call(draw, (2,), 6, 15, 5, UNMASKED, False)
     yield _call(draw, (), 6, 20, 4, FLOAT64, True).exact
     yield _call(draw, (2,), 5, 21, 3, BATCHES, True)
     yield _call(draw, (2, 3), 7, 20, 4, BATCHES, True)
@@ -87,6 +86,7 @@ def _(draw: Draw):
     ):
         label = f"{plain.label}, not contiguous"
         yield replace(plain, args=(strided(plain.args[0]),), label=label)
+    yield _call(draw, (2,), 6, 15, 5, UNMASKED, False)
     yield _call(draw, (), 6, 6, 2, SQUARE, True)  # T = d_model
     yield _call(draw, (), 3, 12, 3, SQUARE, True)  # T = n_heads
     yield _call(draw, (), 5, 9, 3, SQUARE, True)  # n_heads = head_size
