@@ -90,6 +90,7 @@ def test_the_verdicts_are_those_of_a_run_of_every_cell(lesson, kind, monkeypatch
     monkeypatch.setattr(grading, "needed", lambda given, written: set(given))
     every = grading.grade_notebook(notebook, shut_in, None, lambda name: 5)
     assert some.verdicts == every.verdicts
+    assert (kind == "solved") == all(verdict.passed for verdict in some.verdicts.values())
     ran = [sum(bool(cell.get("outputs")) for cell in each.notebook.cells) for each in (some, every)]
     assert ran[0] < ran[1]
 
