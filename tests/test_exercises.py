@@ -98,9 +98,8 @@ def test_a_right_answer_gets_full_points_and_no_name(name, answer, seed):
 
 
 @each_wrong
-@pytest.mark.parametrize("seed", [0, 11])
-def test_a_known_mistake_loses_points_and_gets_its_own_name(name, mistake, seed):
-    verdict = grade(name, mistake, seed=seed)
+def test_a_known_mistake_loses_points_and_gets_its_own_name(name, mistake):
+    verdict = grade(name, mistake, seed=11)  # the kill matrix has the seeds 0 and 1
     assert not verdict.passed
     assert 0 <= verdict.points < EXERCISES[name].points
     assert verdict.misconception == mistake.id, verdict.message
