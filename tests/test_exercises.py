@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from grader import exercises, grade
 from grader.attention.heads import Parts, attend, heads_module
@@ -29,6 +30,10 @@ CONTRACT = {
     "04-square-root-scaling": {
         "dot_product_variance": 2, "scale_scores": 1, "softmax_jacobian": 3, "which_scale": 3,
         "Head": 3,
+    },
+    "05-order-and-cost": {
+        "is_equivariant": 3, "add_positions": 1, "score_bytes": 1, "attention_flops": 1,
+        "cross_attention": 3, "chunked_attention": 6,
     },
     "06-causal-mask": {"causal_mask": 1, "causal_attention": 4, "leaks_future": 4},
     "07-multi-head": {
@@ -93,9 +98,8 @@ def test_a_right_answer_gets_full_points_and_no_name(name, answer, seed):
 
 
 @each_wrong
-@pytest.mark.parametrize("seed", [0, 11])
-def test_a_known_mistake_loses_points_and_gets_its_own_name(name, mistake, seed):
-    verdict = grade(name, mistake, seed=seed)
+def test_a_known_mistake_loses_points_and_gets_its_own_name(name, mistake):
+    verdict = grade(name, mistake, seed=11)  # the kill matrix has the seeds 0 and 1
     assert not verdict.passed
     assert 0 <= verdict.points < EXERCISES[name].points
     assert verdict.misconception == mistake.id, verdict.message
@@ -295,6 +299,16 @@ def test_features_that_never_meet_other_tokens_earn_nothing_for_keeping_laws():
     assert "every row hears the tokens before it" in verdict.because
 
 
+def test_a_module_for_batches_alone_is_asked_about_an_input_without_one():
+    class ForBatches(find("MultiHeadAttention").right):
+        def forward(self, x):
+            batch, T, d_model = x.shape
+            return super().forward(x)
+
+    message = grade("MultiHeadAttention", ForBatches).message
+    assert message.endswith("How many axes has the input when there is no batch?")
+
+
 @pytest.mark.parametrize("always", [True, False])
 def test_dropout_does_not_pass_and_is_told_by_two_calls_that_differ(always):
     class WithDropout(find("MultiHeadAttention").right):
@@ -428,3 +442,64 @@ def test_whichever_way_a_test_for_leaks_disturbs_and_compares_it_is_right(change
 
     verdict = grade("leaks_future", test, seed=5)
     assert verdict.passed, verdict.message
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_box_is_equivariant_if_it_holds_for_every_order_of_its_tokens(seed):
+    """For rows that do not know their places; those that do are caught by the order given."""
+    for probe in find("is_equivariant").probes(seed):
+        function, x, permutation = (a.make() if hasattr(a, "make") else a for a in probe.args)
+        moved = (function(x[permutation]) - function(x)[permutation]).abs().max()
+        assert moved < 1e-6 or moved > 2e-3  # no answer hangs on the tolerance
+        assert find("is_equivariant").right(function, x, permutation) == bool(moved < 1e-6)
+        if probe.shows == "accepts functions that treat every token alike":
+            orders = (torch.randperm(len(x)) for _ in range(20))
+            assert all(torch.allclose(function(x[p]), function(x)[p], atol=1e-5) for p in orders)
+
+
+@pytest.mark.parametrize("tolerance", [{}, {"atol": 1e-6}, {"atol": 1e-4}, {"rtol": 1e-4}])
+def test_equivariance_may_be_tested_with_any_sensible_tolerance(tolerance):
+    def answer(attention, x, permutation):
+        return torch.allclose(attention(x[permutation]), attention(x)[permutation], **tolerance)
+
+    for seed in range(8):
+        assert grade("is_equivariant", answer, seed=seed).passed
+
+
+def test_the_score_bytes_are_those_of_the_tensor():
+    for dtype in (torch.float16, torch.float32, torch.float64):
+        q = torch.zeros(2, 3, 7, 5, dtype=dtype)
+        scores = q @ q.mT
+        measured = scores.numel() * scores.element_size()
+        assert find("score_bytes").right(2, 3, 7, scores.element_size()) == measured
+
+
+def test_the_operations_of_attention_are_those_that_torch_counts():
+    q, k, v = normal(9, 4), normal(9, 4), normal(9, 6)
+    with FlopCounterMode(display=False) as counter:
+        find("scaled_dot_product_attention").right(q, k, v)
+    assert find("attention_flops").right(9, 4, 6) == counter.get_total_flops()
+
+
+def test_cross_attention_is_torchs_own_of_what_the_matrices_make():
+    x, source = normal(2, 5, 4), normal(2, 7, 3) + 1
+    W_q, W_k, W_v = normal(4, 6), normal(3, 6) - 1, normal(3, 2)
+    context, _ = find("cross_attention").right(x, source, W_q, W_k, W_v)
+    own = nn.functional.scaled_dot_product_attention(x @ W_q, source @ W_k, source @ W_v)
+    torch.testing.assert_close(context, own)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 11])
+@pytest.mark.parametrize("size", [1, 300])
+def test_attention_in_blocks_is_torchs_own(block, size):
+    q, k, v = size * normal(2, 5, 6), normal(2, 7, 6), normal(2, 7, 3)
+    context = find("chunked_attention").right(q, k, v, block)
+    torch.testing.assert_close(context, nn.functional.scaled_dot_product_attention(q, k, v))
+
+
+def test_attention_in_blocks_of_two_scores_worked_by_hand():
+    """Scores 2 and 1, then 5: the first block shrinks by exp(2 - 5)."""
+    q, k = torch.tensor([[1.0]]), torch.tensor([[2.0], [1.0], [5.0]])
+    total = torch.e**-3 * (1 + torch.e**-1) + 1
+    context = find("chunked_attention").right(q, k, torch.tensor([[0.0], [0.0], [1.0]]), 2)
+    assert context.item() == pytest.approx(1 / total)

@@ -155,6 +155,37 @@ INPUTS = {
         heads_case((6, 3, False), (), 6), heads_case((10, 2, False), (2, 3), 3),
         heads_case((4, 1, True), (), 5, size=LARGE),
     ],
+    "is_equivariant": [
+        (mixing(hiding(9, 0)), n(4, 3), torch.tensor([2, 0, 3, 1])),
+        (mixing(hiding(1, -torch.inf)), n(4, 3), torch.tensor([2, 0, 3, 1])),
+        (lambda x: x.flip(0), n(5, 2), torch.tensor([4, 3, 2, 1, 0])),
+        (lambda x: x.flip(0), n(3, 3), torch.tensor([1, 2, 0])),
+        (lambda x: x.mean(0).expand_as(x), n(4, 6), torch.tensor([3, 1, 0, 2])),
+        (lambda x: x.sort(0).values, n(4, 2), torch.tensor([1, 3, 0, 2])),
+        (lambda x: x + 0.01 * torch.arange(len(x)).unsqueeze(-1), n(3, 4), torch.tensor([1, 0, 2])),
+        (lambda x: x + torch.arange(len(x)).unsqueeze(-1), n(3, 4), torch.tensor([0, 1, 2])),
+    ],
+    "add_positions": [
+        (n(4, 6), n(7, 6)), (n(3, 3), n(3, 3)), (n(2, 5, 4), n(8, 4)), (n(2, 1, 3, 5), n(4, 5)),
+        (n(1, 4), n(2, 4)),
+    ],
+    "score_bytes": [(2, 3, 5, 4), (1, 7, 10, 8), (6, 1, 4, 2), (1, 1, 1, 1)],
+    "attention_flops": [(3, 4, 6), (10, 5, 2), (7, 7, 7), (1, 2, 3)],
+    "cross_attention": [
+        (*texts, *maps)
+        for texts, maps in (
+            ((n(4, 6), n(3, 2)), (n(6, 5), n(2, 5), n(2, 7))),
+            ((n(3, 3), n(3, 3)), (n(3, 3), n(3, 3), n(3, 3))),
+            ((n(2, 4, 3), n(2, 5, 3)), (n(3, 2), n(3, 2), n(3, 4))),
+            ((n(2, 1, 1, 4), n(2, 1, 3, 5)), (n(4, 2), n(5, 2), n(5, 3))),
+            ((LARGE * n(3, 2), n(4, 5)), (n(2, 3), n(5, 3), n(5, 2))),
+        )
+    ],
+    "chunked_attention": [
+        (*qkv((), 4, 7, 6, 2), 3), (*qkv((), 3, 3, 3, 3), 2), (*qkv((2,), 4, 5, 3, 7), 9),
+        (*qkv((2, 1), 2, 4, 5, 2), 1), (*qkv((), 1, 1, 2, 2), 1), (*qkv((), 2, 6, 3, 4), 3),
+        (*(LARGE * each for each in qkv((), 4, 7, 3, 2)), 2),
+    ],
     "causal_mask": [(T,) for T in (3, 4, 7, 11, 1)],
     "causal_attention": [
         qkv((), 4, 4, 6, 2), qkv((), 3, 3, 3, 3), qkv((2,), 5, 5, 3, 7), qkv((2, 3), 3, 3, 5, 2),

@@ -160,8 +160,10 @@ def test_outputs_are_stored_in_order_and_without_trouble(name):
 
 
 @each_notebook
-def test_demos_name_exercises_of_this_lesson(name):
+def test_demos_name_exercises_of_this_lesson_or_answers_it_takes_along(name):
     known = {cell.metadata.nbgrader.grade_id for cell in solutions(name)}
+    for cell in cells(name, "code"):
+        known |= set(re.findall(r'own\("(\w+)"\)', cell.source))
     for cell in cells(name, "code"):
         for call in re.findall(r"with after\((.*?)\):", cell.source):
             assert set(re.findall(r'"(\w+)"', call)) <= known

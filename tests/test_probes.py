@@ -10,8 +10,10 @@ from functools import cache, partial
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 from grader import Exercise, Verdict, exercises
+from grader.attention.kernels import attention
 from grader.exercises import find
 from grader.judge import judge
 from grader.observe import observe
@@ -121,6 +123,13 @@ PROBES = [
     for exercise in exercises()
     for i, probe in enumerate(exercise.probes(0))
 ]
+LIBRARY = {
+    "softmax": lambda scores: torch.softmax(scores, dim=-1),
+    "chunked_attention": lambda q, k, v, _: scaled_dot_product_attention(q, k, v),
+}
+LIMITED = [
+    each for each in PROBES if find(each.values[0]).probes(0)[each.values[1]].most is not None
+]
 WATCHED = [each for each in PROBES if find(each.values[0]).probes(0)[each.values[1]].watched]
 
 
@@ -148,8 +157,21 @@ def test_whoever_is_wrong_on_one_probe_alone_fails_because_of_it(name, i):
 def test_whoever_uses_the_library_on_one_probe_alone_fails_because_of_it(name, i):
     exercise = told_apart(name)
     probe = exercise.probes(0)[i]
-    answer = right_but_on(exercise, probe, lambda _, scores: torch.softmax(scores, dim=-1))
-    assert not verdict_on(exercise, answer).passed
+    answer = right_but_on(exercise, probe, lambda _, *args: LIBRARY[name](*args))
+    verdict = verdict_on(exercise, answer)
+    assert ("written by hand", False) in verdict.properties
+    assert verdict.points == 0
+    assert verdict_on(without(exercise, probe), answer).passed
+
+
+@pytest.mark.parametrize(("name", "i"), LIMITED)
+def test_whoever_holds_the_whole_matrix_on_one_probe_alone_fails_because_of_it(name, i):
+    exercise = told_apart(name)
+    probe = exercise.probes(0)[i]
+    answer = right_but_on(exercise, probe, lambda _, q, k, v, block: attention(q, k, v)[0])
+    verdict = verdict_on(exercise, answer)
+    assert ("never holds the whole score matrix", False) in verdict.properties
+    assert verdict.points == 0
     assert verdict_on(without(exercise, probe), answer).passed
 
 

@@ -24,8 +24,8 @@ LARGE = 1e5  # where rounding is of the size of 0.01
 
 
 def _padded(draw: Draw) -> Tensor:
-    x = draw(6, 4)
-    x[4:] = 0
+    x = draw(5, 3)
+    x[3:] = 0
     return x
 
 
@@ -35,7 +35,7 @@ class Box(NamedTuple):
     what: str
     shows: str
     make: Callable[[Draw, int], layers.Layer]
-    x: Callable[[Draw], Tensor] = lambda draw: draw(6, 4)
+    x: Callable[[Draw], Tensor] = lambda draw: draw(5, 3)
 
     def probe(self, draw: Draw) -> Probe:
         x = self.x(draw)
@@ -55,7 +55,7 @@ BOXES = (
         "large numbers, masked after the softmax, divided again",
         LARGE_NUMBERS,
         partial(layers.renormalised, size=LARGE),
-        lambda draw: LARGE * draw(6, 4),
+        lambda draw: LARGE * draw(5, 3),
     ),
     Box("masked after the softmax", KEYS, layers.masked_after_the_softmax),
     Box("masked, softmax over the queries", KEYS, layers.softmax_over_the_queries),
@@ -65,14 +65,14 @@ BOXES = (
     Box("the past hidden, not the future", HIDDEN, layers.the_past_hidden),
     Box("a mask one diagonal too far", HIDDEN, layers.one_too_far),
     Box("masked, but row 0 sees row 1", ONE_ROW, layers.peeking(0, 1)),
-    Box("masked, but row 0 sees row 5", ONE_ROW, layers.peeking(0, 5)),
-    Box("masked, but row 4 sees row 5", ONE_ROW, layers.peeking(4, 5)),
+    Box("masked, but row 0 sees row 4", ONE_ROW, layers.peeking(0, 4)),
+    Box("masked, but row 3 sees row 4", ONE_ROW, layers.peeking(3, 4)),
     Box("tokens centred over all tokens", ALL_ROWS, layers.normal_over_the_tokens),
     Box("no mask, behind a layer norm", NORM, layers.behind_a_layer_norm),
     Box("later scores set to 0, every row centred", NORM, layers.before_a_centring),
     Box("masked, and a little of all tokens added", WEAK, layers.weak),
     Box("masked, and the last row added", ZEROS, layers.from_the_last_row, _padded),
-    Box("masked, two tokens", EDGES, layers.masked, lambda draw: draw(2, 3)),
-    Box("no mask, two tokens", EDGES, layers.without_mask, lambda draw: draw(2, 3)),
-    Box("no mask, one token", EDGES, layers.without_mask, lambda draw: draw(1, 3)),
+    Box("masked, two tokens", EDGES, layers.masked, lambda draw: draw(2, 4)),
+    Box("no mask, two tokens", EDGES, layers.without_mask, lambda draw: draw(2, 4)),
+    Box("no mask, one token", EDGES, layers.without_mask, lambda draw: draw(1, 4)),
 )

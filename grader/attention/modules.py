@@ -67,12 +67,15 @@ def attention_module(
         def forward(self, x: Tensor) -> Tensor:
             return kernel(*self.roles(x))[output]
 
-    Module.halves = Halves(
-        (roles, bias),
-        lambda: attention_module(lambda *qkv: (qkv,), roles, bias),
-        lambda *qkv: kernel(*qkv)[output],
-    )
+    Module.halves = _halves(kernel, roles, bias, output)
     return Module
+
+
+def _halves(kernel: Callable, roles: tuple[str, str, str], bias: bool, output: Any) -> Halves:
+    def until() -> type[nn.Module]:
+        return attention_module(lambda *qkv: (qkv,), roles, bias)
+
+    return Halves((roles, bias), until, lambda *qkv: kernel(*qkv)[output])
 
 
 def module_laws(value: str) -> tuple[Law, ...]:

@@ -88,9 +88,9 @@ def first_token(x: Tensor) -> Tensor:
     return x[..., :1, :].expand_as(x)
 
 
-def one_row_turned(x: Tensor) -> Tensor:
-    """The features of row 2 are turned round; no sum over all numbers sees it."""
-    return torch.cat([x[..., :2, :], x[..., 2:3, :].flip(-1), x[..., 3:, :]], dim=-2)
+def turned_in_row(i: int) -> Callable:
+    """The features of row i are turned round; no sum over all numbers sees it."""
+    return lambda x: torch.where(places(x) == i, x.flip(-1), x)
 
 
 def moved_between_rows(x: Tensor) -> Tensor:
@@ -118,8 +118,9 @@ def lowered_by(x: Tensor, permutation: Tensor) -> Callable:
 def _general(draw: Draw, T: int) -> Tensor:
     """A permutation in which nothing is blind.
 
-    Every token moves, some to a place of other parity; it is not its own inverse, does not
-    go together with turning the rows round, and leaves row 2 in the middle.
+    Every token moves, some to a place of other parity; it is not its own inverse and does not
+    go together with turning the rows round. The first rows are not those that a box changes, nor
+    is the last.
     """
     here = torch.arange(T)
     while True:
@@ -130,7 +131,8 @@ def _general(draw: Draw, T: int) -> Tensor:
             and not (p == mirrored).all()
             and not (p == inverse).all()
             and not (p % 2 == here % 2).all()
-            and 2 not in p[[0, 1, -1]]
+            and 2 not in p[:2]
+            and p[-1] > 2
         ):
             return p
 
@@ -165,7 +167,8 @@ def order_probes(draw: Draw) -> Iterator[Probe]:
     x, p = draw(T, 8), _general(draw, T)
     lowered = lowered_by(x, p)
     yield call("attention plus a number that depends on the order", lowered, ORDER, p, x)
-    yield call("x with the features of row 2 turned round", one_row_turned, ONE_ROW)
+    yield call("x with the features of row 2 turned round", turned_in_row(2), ONE_ROW)
+    yield call("x with the features of the last row turned round", turned_in_row(T - 1), ONE_ROW)
     yield call("attention, row 0 raised and row 1 lowered", moved_between_rows, ONE_ROW)
     yield call("attention, rounded differently", rounded, ROUNDING)
     yield call("attention, 0.003 more for each row", slightly_by_place, ROUNDING)

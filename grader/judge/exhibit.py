@@ -43,6 +43,6 @@ def _wrong_part(e: Evidence) -> tuple[str, Tensor, Tensor]:
     return name, got, want
 
 
-def _rows(values: Tensor) -> tuple[tuple[float, ...], ...]:
-    square = torch.atleast_2d(values.double())[:MOST, :MOST]
+def _rows(values: Tensor | float) -> tuple[tuple[float, ...], ...]:
+    square = torch.atleast_2d(torch.as_tensor(values, dtype=torch.float64))[:MOST, :MOST]
     return tuple(tuple(float(f"{v:.4g}") for v in row) for row in square.tolist())

@@ -87,6 +87,8 @@ def _besides(
     endless = [e for e in off if e not in plain and not all_finite(e.call.output)]
     if plain and endless:
         yield f"on {endless[0].probe.label}, NaN or infinity came back."
+    if PARAMETERS in compared[0].faults:  # then it did not have the weights that were meant
+        return
     for label in (REPEAT, INPUTS, DTYPE, GRADIENTS, BY_HAND, MEMORY):
         if plain and not held.get(label, True):
             yield f"this does not hold: {label}. {detail(label, compared)}".strip()

@@ -31,6 +31,7 @@ from grader.judge.words import (
 from grader.probes import BATCHES, EDGES, EXTREMES, LAYOUT, VALUES
 
 FORM = "What should come back, and in which form?"
+ELSEWHERE = "What sets this case apart from those where your answer is right?"
 FORMS = {
     "a tuple or list": "Which function of torch makes one tensor of several?",
     "None": "Is the return line missing, or inside a branch that was not taken?",
@@ -64,7 +65,7 @@ def unknown(
     elif wrong.problem:
         seen, means, known, question = _structure(wrong)
     else:
-        seen, means, known, question = _numbers(wrong, found)
+        seen, means, known, question = _numbers(wrong, found, compared)
     by_library = "it leaves to the library what this exercise is about."
     laws = {law.label for law in exercise.laws}
     held = [label for label, holds in properties if holds and label in laws]
@@ -120,11 +121,15 @@ def _structure(wrong: Evidence) -> tuple[str, str, str, str]:
     return f"On {wrong.probe.label}: {wrong.problem}.", "", "", ask or FORM
 
 
-def _numbers(wrong: Evidence, found: tuple[Finding, Evidence] | None) -> tuple[str, str, str, str]:
-    label = wrong.probe.label
-    if wrong.exercise.compared:
-        said = wrong.exercise.compared(wrong.probe, wrong.call.output)
-        return f"On {label}: {said}.", "", "", FORM
+def _numbers(
+    wrong: Evidence, found: tuple[Finding, Evidence] | None, compared: list[Evidence]
+) -> tuple[str, str, str, str]:
+    label, canonical = wrong.probe.label, wrong.exercise.compared
+    if canonical:
+        said = canonical(wrong.probe, wrong.call.output)
+        # What is right of another probe has the right form.
+        elsewhere = any(said == canonical(e.probe, e.want.output) for e in compared)
+        return f"On {label}: {said}.", "", "", ELSEWHERE if elsewhere else FORM
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back.", "", "", ""
     if found is None:

@@ -7,6 +7,7 @@ but NaN of them. Those are given in the form that someone with a mask would writ
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from inspect import cleandoc
 
 import torch
 from torch import Tensor
@@ -46,13 +47,25 @@ _OTHER_FORM = (
         ("divided_by_the_sum", "squares_over_their_sum", "divided_by_the_length"),
     ),
 )
+
+
+def _under_a_mask(plain: Slip) -> Slip:
+    """The slip as it is told here: it was met in the open without a causal mask."""
+
+    @wraps(plain.function)
+    def told(*args):
+        return plain.function(*args)
+
+    told.__doc__, _, _ = cleandoc(plain.function.__doc__).partition("\n\nSeen in ")
+    return replace(plain, function=told, formula=f"{plain.formula}, later keys hidden")
+
+
 _NOT_HERE = ("later_keys_hidden", "divided_by_root_of_T_q", *(each.id for each in _OTHER_FORM))
 _AS_EVER = [each for each in SLIPS if each.id not in _NOT_HERE]
 
 #: for `add_slips(..., slips=CAUSAL, mask=causal)`: one sequence, so that T_q and T_k are the same
 CAUSAL = [
-    *(replace(each, formula=f"{each.formula}, later keys hidden") for each in _AS_EVER),
-    *(replace(each, formula=f"{each.formula}, later keys hidden") for each in _OTHER_FORM),
+    *map(_under_a_mask, (*_AS_EVER, *_OTHER_FORM)),
     *MASK_SLIPS,
 ]
 #: of these the context alone is not a number, in one way or another

@@ -81,10 +81,7 @@ def d_k_from_axis_1(scores, q, k, v):
 def over_the_heads(scores, *_):
     """Your softmax runs over the heads: they share out each key among themselves. What should add
     up to 1, the weights that one query gives to the keys in one head, or those of all heads for
-    one key?
-
-    Seen in om-ai-lab/OmDet#19, kyegomez/FlashMHA#1.
-    """
+    one key?"""
     return torch.softmax(scores.nan_to_num(neginf=-1e30), dim=-3)
 
 

@@ -71,6 +71,18 @@ def diagonal_hidden_and_filled(scores, *_):
     return scores.masked_fill(~later_keys(scores).transpose(-2, -1), -1e9)
 
 
+@mask_slip(
+    "mask",
+    "softmax({s}, the diagonal hidden too, NaN set to 0) {v}",
+    replaces="normalise",
+    mask=diagonal_hidden,
+)
+def diagonal_hidden_and_zeroed(scores, *_):
+    """You hid the diagonal too, and set to 0 what then was not a number in row 0. So token 0 gets
+    nothing at all. Is key i one of the keys up to i?"""
+    return over_the_keys(scores).nan_to_num()
+
+
 @mask_slip("mask", "softmax({s}, keys after i + 1 hidden) {v}")
 def one_key_too_far(scores, *_):
     """Query i sees key i + 1 as well: each token looks one step into the future. Where does the

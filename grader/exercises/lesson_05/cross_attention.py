@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
+from grader.attention.crossed import add_crossed_sequences
 from grader.attention.kernels import attention, attention_in_loops
 from grader.attention.slips import add_slips
 from grader.exercise import Exercise
@@ -110,67 +111,7 @@ def keys_and_values_in_one(x, source, W_q, W_k, W_v):
     return weights @ v, weights
 
 
-@exercise.on_top("queries from source, keys and values from x", "score")
-def sequences_exchanged(kernel, x, source, W_q, W_k, W_v):
-    """The two sequences are in each other's place: source looks, and x is looked at, so there is a
-    row for each token of source. Which of the two should find something in the other?
-
-    Seen in rexrex9/nlp_torchtext#2.
-    """
-    return kernel(source, x, W_q, W_k, W_v)
-
-
-@exercise.on_top("queries, keys and values from x", "score")
-def x_alone(kernel, x, source, W_q, W_k, W_v):
-    """All three roles were made from x, so source is never looked at: this is self-attention. Which
-    two roles belong to the sequence that is looked at?"""
-    return kernel(x, x, W_q, W_k, W_v)
-
-
-@exercise.on_top("queries, keys and values from source", "score")
-def source_alone(kernel, x, source, W_q, W_k, W_v):
-    """All three roles were made from source, so x never asks anything. Which role belongs to the
-    sequence that looks?"""
-    return kernel(source, source, W_q, W_k, W_v)
-
-
-@exercise.wrong("keys from x, values from source", "score")
-def keys_from_x(x, source, W_q, W_k, W_v):
-    """Your keys were made from x, your values from source. It only runs when both have as many
-    tokens, and then a token is found by one vector and hands over another. Whose keys should a
-    query of x be held against?"""
-    return attention(x @ W_q, x @ W_k, source @ W_v)
-
-
-@exercise.wrong("keys from source, values from x", "mix")
-def values_from_x(x, source, W_q, W_k, W_v):
-    """Your values were made from x, your keys from source. It only runs when both have as many
-    tokens, and then nothing of source is handed over. What should x take home?"""
-    return attention(x @ W_q, source @ W_k, x @ W_v)
-
-
-@exercise.wrong("keys and values from x and source, one below the other", "score")
-def source_below_x(x, source, W_q, W_k, W_v):
-    """You laid source below x and let every token look at both, so the weights have T_q + T_k
-    columns. Which tokens should x look at here?"""
-    both = torch.cat([x, source], dim=-2)
-    return attention(x @ W_q, both @ W_k, both @ W_v)
-
-
-@exercise.wrong("keys and values from source and x, one below the other", "score")
-def x_below_source(x, source, W_q, W_k, W_v):
-    """You laid x below source and let every token look at both, so the weights have T_k + T_q
-    columns. Which tokens should x look at here?"""
-    both = torch.cat([source, x], dim=-2)
-    return attention(x @ W_q, both @ W_k, both @ W_v)
-
-
-@exercise.wrong("queries, keys and values from x and source together", "score")
-def one_long_sequence(x, source, W_q, W_k, W_v):
-    """You made one sequence of the two and let all of it look at all of it, so the tokens of source
-    have rows as well. How many rows should the context have?"""
-    both = torch.cat([x, source], dim=-2)
-    return attention(both @ W_q, both @ W_k, both @ W_v)
+add_crossed_sequences(exercise)
 
 
 @exercise.on_top("queries x W_k and keys source W_q", "score")
@@ -205,6 +146,24 @@ def matrices_transposed(kernel, x, source, W_q, W_k, W_v):
     nn.MultiheadAttention".
     """
     return kernel(x, source, W_q.T, W_k.T, W_v.T)
+
+
+@exercise.on_top("softmax(q kᵀ / √d_x) v", "scale")
+def scaled_by_d_x(kernel, x, source, W_q, W_k, W_v):
+    """You divided by the root of d_x, the number of features of x. The dot product adds over the
+    size of a query and a key. How long is a query here?
+
+    Seen in lucidrains/vit-pytorch#65, Graylab/DL4Proteins-notebooks#12,
+    juho-lee/set_transformer#18.
+    """
+    return kernel(x, source, W_q * (W_q.shape[1] / W_q.shape[0]) ** 0.5, W_k, W_v)
+
+
+@exercise.on_top("softmax(q kᵀ / √d_s) v", "scale")
+def scaled_by_d_s(kernel, x, source, W_q, W_k, W_v):
+    """You divided by the root of d_s, the number of features of source. The dot product adds over
+    the size of a query and a key. How long is a key here?"""
+    return kernel(x, source, W_q * (W_k.shape[1] / W_k.shape[0]) ** 0.5, W_k, W_v)
 
 
 @exercise.wrong("softmax(q kᵀ / √d_k) source", "mix")

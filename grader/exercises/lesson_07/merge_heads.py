@@ -135,10 +135,7 @@ def heads_reversed(kernel, x):
 @exercise.wrong("the mean of the heads")
 def mean_of_heads(x):
     """You averaged the heads, and what one of them found is blurred by the others. What keeps all
-    of it?
-
-    Seen in broadinstitute/CellCap#40.
-    """
+    of it?"""
     return x.mean(dim=-3)
 
 

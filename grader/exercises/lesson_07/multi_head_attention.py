@@ -6,8 +6,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.attention.head_mistakes import add_head_mistakes
-from grader.attention.head_parameters import add_parameter_mistakes
 from grader.attention.heads import (
     ROLES,
     Parts,
@@ -19,6 +17,7 @@ from grader.attention.heads import (
 )
 from grader.attention.kernels import attention_in_loops, causal, causal_attention_in_loops
 from grader.attention.modules import NOT_FOR_MODULES
+from grader.attention.parts import add_parameter_mistakes, add_part_mistakes
 from grader.attention.slips import NOT_A_NUMBER, add_slips
 from grader.attention.slips.heads import HEADS, told_whether_causal
 from grader.exercise import Exercise
@@ -48,7 +47,7 @@ exercise = Exercise(
     laws=(future_does_not_matter(0), items_stay_apart(), the_past_matters()),
     hints=(
         "Write down the shape after each line: x, q, the heads of q, the scores, the context, the "
-        "heads side by side. Which line makes four axes of three?",
+        "heads side by side. Which line adds an axis, and which takes it away?",
         "Each head attends by itself, on vectors of its own size. Which size does the scale use?",
         "Four maps in __init__. In forward: project, split, score, scale, mask if self.causal, "
         "normalise, mix, merge, and W_o at the end.",
@@ -77,7 +76,6 @@ def _(draw: Draw):
     yield _call(draw, (), 19, 10, 2, VALUES, True)
     yield _call(draw, (), 7, 20, 4, UNTOLD)
     yield _call(draw, (), 6, 15, 3, UNMASKED, False)
-    yield _call(draw, (2,), 6, 15, 5, UNMASKED, False)
     yield _call(draw, (), 6, 20, 4, FLOAT64, True).exact
     yield _call(draw, (2,), 5, 21, 3, BATCHES, True)
     yield _call(draw, (2, 3), 7, 20, 4, BATCHES, True)
@@ -88,6 +86,7 @@ def _(draw: Draw):
     ):
         label = f"{plain.label}, not contiguous"
         yield replace(plain, args=(strided(plain.args[0]),), label=label)
+    yield _call(draw, (2,), 6, 15, 5, UNMASKED, False)
     yield _call(draw, (), 6, 6, 2, SQUARE, True)  # T = d_model
     yield _call(draw, (), 3, 12, 3, SQUARE, True)  # T = n_heads
     yield _call(draw, (), 5, 9, 3, SQUARE, True)  # n_heads = head_size
@@ -199,7 +198,7 @@ class AddedUpThroughSlicesOfTheOutputMap(WithHeads):
         return result
 
 
-add_head_mistakes(exercise)
+add_part_mistakes(exercise)
 add_parameter_mistakes(exercise)
 
 

@@ -99,7 +99,7 @@ def _(draw: Draw):
         return Probe(label.format(shape), (size * draw(*lead, T, V), ids), shows)
 
     yield call("logits {}", VALUES, (), 5, 7)
-    yield call("other logits {}", VALUES, (), 6, 4)
+    yield call("other logits {}", VALUES, (), 21, 4)
     yield call("logits {}, float64", FLOAT64, (), 5, 7).exact
     yield call("logits {}", BATCHES, (3,), 6, 8)
     yield call("logits {}", BATCHES, (2, 4), 5, 3)

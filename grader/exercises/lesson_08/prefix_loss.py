@@ -111,7 +111,7 @@ def _(draw: Draw):
         return Probe(f"{label}, tokens {B}×{T}", (BlackBox(box(draw, V, kind)), tokens), shows)
 
     yield call("a causal model", VALUES, 3, 6, 9)
-    yield call("another causal model", VALUES, 2, 9, 4)
+    yield call("another causal model", VALUES, 2, 19, 4)
     yield call("a model that peeks one token ahead", LEAKS, 2, 7, 5, "peeks")
     yield call("a model that looks both ways", LEAKS, 4, 5, 8, "two ways")
     yield call("a model whose logits depend on how long its input is", LENGTHS, 3, 8, 6, "length")
