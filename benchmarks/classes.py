@@ -31,7 +31,7 @@ SLIPS = (
     ("weights @ v", "v"), ("powers / powers", "powers * powers"), ("self.W_v(x)", "self.W_k(x)"),
     ("x @ W_v", "x @ W_k"), ("linear.weight.T", "linear.weight"), ("roll(-1", "roll(1"),
     ("return x @ x[i]", "return x * x[i]"), ("keepdim=True", "keepdim=False"),
-    ("[..., :-1, :]", "[..., 1:, :]"), ("tokens[:, :n]", "tokens[:, :n + 1]"), ("[:, -1]", "[:, 0]"),
+    ("[..., :-1, :]", "[..., 1:, :]"), ("tokens[:, :n]", "tokens[:, :n + 1]"),
 )  # fmt: skip
 #: what a learner hands in, in turn: solved, with one slip, half done, untouched, ...
 MIX = ("solved", "slip", "half", "solved", "slips", "untouched", "solved", "slip")
