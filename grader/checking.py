@@ -7,8 +7,8 @@ from grader.exercises import UnknownExercise, find
 from grader.hints import rungs
 from grader.judge import drawn, expected, judge
 from grader.observe import observe
-from grader.progress import Record, change
-from grader.standing import note
+from grader.progress.file import Record, change
+from grader.progress.standing import note
 from grader.translate import say
 from grader.verdict import Verdict
 

@@ -1,7 +1,7 @@
 """How far the hint ladder is open: one rung further each time the same mistake comes back."""
 
-from grader.progress import Record
-from grader.standing import entry_of
+from grader.progress.file import Record
+from grader.progress.standing import entry_of
 from grader.verdict import Verdict
 
 

@@ -10,7 +10,7 @@ import pytest
 from grader import widgets
 from grader.exercises import exercises, find
 from grader.live import VIEW
-from grader.question import Question
+from grader.play.question import Question
 
 ROOT = Path(__file__).parent.parent
 PATHS = sorted(ROOT.glob("solutions/*/*.ipynb"))

@@ -4,12 +4,12 @@ from itertools import permutations
 
 import pytest
 
-from grader import progress
 from grader.exercises import exercises, find
 from grader.lesson import order_lines
-from grader.ordering import head, tried
-from grader.progress import read
-from grader.sorting import sorter
+from grader.play.ordering import head, tried
+from grader.play.sorting import sorter
+from grader.progress import file as progress
+from grader.progress.file import read
 
 NAME = "dot_product_attention"
 LINES = [

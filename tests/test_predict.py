@@ -6,10 +6,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader import predictions, progress
 from grader.lesson import predict, remember, reveal
 from grader.live import VIEW
-from grader.progress import read
+from grader.play import predictions
+from grader.progress import file as progress
+from grader.progress.file import read
 
 QUESTION = "What is the variance of the sum?", ["1", "4", "16", "256"]
 BECAUSE = {"256": "They partly cancel.", "4": "That is its root."}

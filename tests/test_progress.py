@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from grader import check, exercises, progress, standing
+from grader import check, exercises
 from grader.lesson import progress as show_progress
-from grader.overview import as_html
-from grader.progress import change, read
-from grader.standing import following
+from grader.progress import file as progress
+from grader.progress import standing
+from grader.progress.file import change, read
+from grader.progress.overview import as_html
+from grader.progress.standing import following
 
 ROOT = Path(__file__).parent.parent
 LESSON = "01-averaging"
@@ -104,8 +106,8 @@ def test_without_a_setting_the_file_lies_among_the_users_data(file, monkeypatch)
 
 def test_several_kernels_that_write_at_once_lose_nothing(file):
     code = """
-from grader.progress import change
-from grader.standing import entry_of
+from grader.progress.file import change
+from grader.progress.standing import entry_of
 def edit(record):
     entry_of(record, "mix")["tries"] += 1
 for _ in range(25):

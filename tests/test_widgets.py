@@ -18,8 +18,8 @@ from torch.nn import functional as F
 
 from grader import widgets
 from grader.figures.canvas import ON_PAGE
+from grader.runtime.saving import before_saving, still
 from grader.runtime.view import course
-from grader.saving import before_saving, still
 from grader.widgets.asking import Asked, plain_attention
 from grader.widgets.heads import head_weights, random_matrices
 from grader.widgets.order import MASKS, SHARP, masked_attention, positions, see

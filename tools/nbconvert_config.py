@@ -18,5 +18,5 @@ c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {"kernelspec", ("languag
 c.CoalesceStreamsPreprocessor.enabled = True
 c.NotebookExporter.preprocessors = [
     "nbconvert.preprocessors.CoalesceStreamsPreprocessor",
-    "grader.saving.still_outputs",
+    "grader.runtime.saving.still_outputs",
 ]

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.errors import UserError
-from grader.overview import earned, next_line
-from grader.progress import forget, place, read
-from grader.standing import DONE, OPEN, PARTLY, LessonStanding, following, standing
+from grader.progress.file import forget, place, read
+from grader.progress.overview import earned, next_line
+from grader.progress.standing import DONE, OPEN, PARTLY, LessonStanding, following, standing
 
 
 class NotForgotten(UserError):

@@ -17,8 +17,8 @@ from grader.errors import UserError
 from grader.exercise import Exercise
 from grader.exercises import find
 from grader.live import show
-from grader.progress import change
-from grader.standing import event
+from grader.progress.file import change
+from grader.progress.standing import event
 from grader.verdict import Verdict
 
 NO_POINTS = "This is a try: it does not count, and opens no hint."
@@ -44,7 +44,7 @@ def order_lines(exercise: str, lines: Sequence[str], *, order: Sequence[int] | N
     except UserError as error:
         print(error)
         return
-    from grader.sorting import sorter  # ipywidgets is slow to import
+    from grader.play.sorting import sorter  # ipywidgets is slow to import
 
     how = f"Without buttons: add order={[*range(len(listed), 0, -1)][:3]} to this call, with the "
     how += "numbers of the lines that you want, in your order, and run the cell again."

@@ -33,7 +33,7 @@ def still_outputs(notebook, resources: dict):
 
 
 def _jupyter_server_extension_points() -> list[dict]:
-    return [{"module": "grader.saving"}]
+    return [{"module": "grader.runtime.saving"}]
 
 
 def _load_jupyter_server_extension(server) -> None:

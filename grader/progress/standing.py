@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.exercises import exercises
-from grader.progress import Record
+from grader.progress.file import Record
 from grader.verdict import Verdict
 
 BREAK = 600  # seconds; a longer gap between two events was no work on the lesson

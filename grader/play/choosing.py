@@ -6,7 +6,7 @@ from typing import Any
 import ipywidgets
 
 from grader.live import announced, marked_up
-from grader.question import SURE, Question, Silly
+from grader.play.question import SURE, Question, Silly
 
 WIDE = {"width": "max-content", "max_width": "100%"}
 

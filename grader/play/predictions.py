@@ -7,9 +7,9 @@ from typing import Any
 
 from grader.live import marked_up, show
 from grader.names import did_you_mean
-from grader.progress import Record, change, read
-from grader.question import SURE, Question, Silly
-from grader.standing import event, here
+from grader.play.question import SURE, Question, Silly
+from grader.progress.file import Record, change, read
+from grader.progress.standing import event, here
 
 REVEALED = "Revealed already."
 NO_PREDICTION = "You made no prediction."
@@ -31,7 +31,7 @@ def predict(
         print(error)
         return
     _asked[name] = asked
-    from grader.choosing import prediction  # ipywidgets is slow to import
+    from grader.play.choosing import prediction  # ipywidgets is slow to import
 
     if kept.startswith(REVEALED):
         show(*asked.forms("Predict.", kept, ""))
@@ -81,7 +81,7 @@ def remember(**answers: str) -> None:
 
 
 def _remember(asked: Question, entry: dict[str, Any], answer: str | None) -> None:
-    from grader.choosing import recollection
+    from grader.play.choosing import recollection
 
     def judge(chosen: str) -> str:
         return _recall(asked, entry, chosen)

@@ -3,8 +3,17 @@
 from html import escape
 
 from grader.live import marked_up, show
-from grader.progress import Record, read
-from grader.standing import DONE, OPEN, PARTLY, LessonStanding, Standing, following, here, standing
+from grader.progress.file import Record, read
+from grader.progress.standing import (
+    DONE,
+    OPEN,
+    PARTLY,
+    LessonStanding,
+    Standing,
+    following,
+    here,
+    standing,
+)
 
 COLUMNS = ("Lesson", "Done", "Partly", "Open", "Points", "Time")
 
