@@ -417,3 +417,10 @@ def test_in_the_cage_every_explorer_is_there_and_shows_nothing(capsys):
     for name in widgets.__all__:
         assert names[name](*CALLS[name]) is None
     assert capsys.readouterr() == ("", "")
+
+
+def test_heads_with_a_mask_give_nothing_to_later_tokens_and_share_out_the_rest():
+    x, (W_q, W_k) = torch.randn(5, 6), torch.randn(2, 6, 6)
+    open_, causal = (head_weights(x, W_q, W_k, 3, each) for each in (False, True))
+    shares = open_.tril() / open_.tril().sum(dim=-1, keepdim=True)
+    torch.testing.assert_close(causal, shares)

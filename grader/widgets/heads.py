@@ -13,11 +13,11 @@ MOST_WORDS, MOST_HEADS = 8, 12
 
 
 @one_line
-def heads(x, tokens, n_heads=None, W_q=None, W_k=None) -> Explorer:
+def heads(x, tokens, n_heads=None, W_q=None, W_k=None, causal=False) -> Explorer:
     """Show the weights of every head, with W_q and W_k as given or random ones.
 
     `x` is (T, d_model) with up to 8 tokens, each matrix (d_model, d_model). The slider offers the
-    divisors of d_model up to 12 and begins at `n_heads`.
+    divisors of d_model up to 12 and begins at `n_heads`. With `causal` later tokens are hidden.
 
     Example: `heads(x, tokens, n_heads=2)`
     """
@@ -42,13 +42,18 @@ def heads(x, tokens, n_heads=None, W_q=None, W_k=None) -> Explorer:
         controls.append(slider("seed", "Seed of the random matrices", seeds, 0))
     else:
         given = _matrix(W_q, "W_q", d_model), _matrix(W_k, "W_k", d_model)
-    return Explorer("What does each head look at?", controls, partial(_view, x, tokens, given))
+    view = partial(_view, x, tokens, given, causal)
+    return Explorer("What does each head look at?", controls, view)
 
 
-def head_weights(x, W_q, W_k, n_heads: int) -> torch.Tensor:
+def head_weights(x, W_q, W_k, n_heads: int, causal: bool = False) -> torch.Tensor:
     """x (T, d_model), both matrices (d_model, d_model) -> weights (n_heads, T, T)."""
     q, k = ((x @ W).unflatten(-1, (n_heads, -1)).transpose(0, 1) for W in (W_q, W_k))
-    return torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if causal:
+        later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(later, -torch.inf)
+    return torch.softmax(scores, dim=-1)
 
 
 def random_matrices(d_model: int, seed: int) -> torch.Tensor:
@@ -66,10 +71,10 @@ def _matrix(W, name: str, d_model: int) -> torch.Tensor:
     return W
 
 
-def _view(x, tokens, given, n_heads: int, seed: int = 0) -> View:
+def _view(x, tokens, given, causal: bool, n_heads: int, seed: int = 0) -> View:
     T, d_model = x.shape
     W_q, W_k = given or random_matrices(d_model, seed)
-    weights = head_weights(x, W_q, W_k, n_heads)
+    weights = head_weights(x, W_q, W_k, n_heads, causal)
     stage = _stage(T, min(d_model, MOST_HEADS))
     stage.panels[0].set(tokens, weights.numpy())
     most = weights.argmax(dim=-1)
