@@ -48,12 +48,17 @@ class Linear:
 
 @dataclass(frozen=True)
 class BlackBox:
-    """An argument: a function that can be called but not looked into."""
+    """An argument: a function that can be called but not looked into.
+
+    It is also a module without parameters, for whoever says `model.eval()` first.
+    """
 
     kernel: Callable
 
-    def make(self) -> Callable:
-        return lambda *args: self.kernel(*args)
+    def make(self) -> nn.Module:
+        box = nn.Module()
+        box.forward = lambda *args: self.kernel(*args)
+        return box
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,6 +95,22 @@ def without_mask(draw: Draw, d: int) -> Layer:
     return attending(draw, d)
 
 
+def open_in(features: slice) -> Callable[[Draw, int], Layer]:
+    """Masked attention in which these features of the result are told of all tokens."""
+
+    def make(draw: Draw, d: int) -> Layer:
+        right, told = masked(draw, d), _map(draw, d, d)
+
+        def layer(x: Tensor) -> Tensor:
+            result = right(x).clone()
+            result[:, features] += told(x.mean(dim=0))[features]
+            return result
+
+        return layer
+
+    return make
+
+
 def by_the_last_feature(draw: Draw, d: int, over: Layer = lambda v: v, **steps) -> Layer:
     """Attention whose queries and keys are read off the last feature, the values off the others.
 

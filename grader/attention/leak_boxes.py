@@ -62,6 +62,8 @@ BOXES = (
     Box("masked, values centred over all tokens", THROUGH_VALUES, layers.values_centred),
     Box("later scores set to 0", HIDDEN, layers.zeros_for_hidden),
     Box("later scores set to -10", HIDDEN, layers.minus_10_for_hidden),
+    Box("masked in the first feature alone", HIDDEN, layers.open_in(slice(1, None))),
+    Box("masked in all but the first feature", HIDDEN, layers.open_in(slice(0, 1))),
     Box("the past hidden, not the future", HIDDEN, layers.the_past_hidden),
     Box("a mask one diagonal too far", HIDDEN, layers.one_too_far),
     Box("masked, but row 0 sees row 1", ONE_ROW, layers.peeking(0, 1)),

@@ -98,6 +98,22 @@ def moved_between_rows(x: Tensor) -> Tensor:
     return plain(x) + (places(x) == 0).to(x.dtype) - (places(x) == 1).to(x.dtype)
 
 
+def in_one_feature(i: int) -> Callable:
+    """Only this feature of the result knows of the order."""
+    return lambda x: torch.cat(
+        [
+            with_positions(x)[..., j : j + 1] if j == i else plain(x)[..., j : j + 1]
+            for j in range(8)
+        ],
+        dim=-1,
+    )
+
+
+def lengthened_by_place(x: Tensor) -> Tensor:
+    """Every row points where it should, and is the longer the later it stands."""
+    return plain(x) * (1 + places(x))
+
+
 def slightly_by_place(x: Tensor) -> Tensor:
     return plain(x) + 3e-3 * places(x)
 
@@ -164,6 +180,9 @@ def order_probes(draw: Draw) -> Iterator[Probe]:
     yield call("attention, its rows shifted by one", shifted_rows, ORDER)
     yield call("a function that sorts each feature", sorted_rows, ORDER)
     yield call("the first row, everywhere", first_token, ORDER)
+    yield call("attention with positions in feature 0 alone", in_one_feature(0), ORDER)
+    yield call("attention with positions in feature 7 alone", in_one_feature(7), ORDER)
+    yield call("attention, later rows longer", lengthened_by_place, ORDER)
     x, p = draw(T, 8), _general(draw, T)
     lowered = lowered_by(x, p)
     yield call("attention plus a number that depends on the order", lowered, ORDER, p, x)

@@ -127,8 +127,10 @@ def _numbers(
     label, canonical = wrong.probe.label, wrong.exercise.compared
     if canonical:
         said = canonical(wrong.probe, wrong.call.output)
-        # What is right of another probe has the right form.
-        elsewhere = any(said == canonical(e.probe, e.want.output) for e in compared)
+        # "you said ..." is an answer in the right form, and so is what is right elsewhere.
+        elsewhere = str(said).startswith("you ") or any(
+            said == canonical(e.probe, e.want.output) for e in compared
+        )
         return f"On {label}: {said}.", "", "", ELSEWHERE if elsewhere else FORM
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back.", "", "", ""

@@ -128,7 +128,7 @@ def minus_10_then_scaled(scores, q, k, v):
     return by_root_of_d_k(filled_with_minus_10(scores), q, k, v)
 
 
-@mask_slip("mask", "softmax({s}, later keys set to -1e4) {v}")
+@mask_slip("mask", "softmax({s}, later keys set to a number not far enough below) {v}")
 def filled_with_minus_10000(scores, *_):
     """The formula is right for small scores, but the number that you put in for later keys is
     above the lowest scores that are tried. Then it is the later keys that win. Which number lies

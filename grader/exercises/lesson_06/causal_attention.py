@@ -59,7 +59,10 @@ def _(draw: Draw):
     yield far.exact
     # No rounding: the scores are whole numbers. A mask of -10000 lies above all of them.
     q, k = torch.full((4, 1), 512.0), -400 - torch.tensor([[2.0], [0], [1], [3]]) / 512
-    yield Probe("all scores near -200000", (q, k, draw(4, 2)), EXTREMES, **options)
+    yield Probe("all scores near -200000", (q, k, draw(4, 2)), EXTREMES, **options).exact
+    # What is hidden is much the larger: next to nothing is left of row 0 after a softmax.
+    q, k = torch.ones(4, 1), 20 * torch.arange(4.0).unsqueeze(-1)
+    yield Probe("later scores far above", (q, k, draw(4, 2)), EXTREMES, **options).exact
 
 
 @exercise.reference

@@ -119,7 +119,7 @@ def in_two_directions(attention, x):
     return False
 
 
-@exercise.wrong("always False", "mask")
+@exercise.wrong("False for every box", "mask")
 def no_leak_anywhere(attention, x):
     """You found no leak in any box, not even where there is no mask. Shapes cannot show one, and
     neither can a copy that is x itself, or a change as small as rounding. By how much does
