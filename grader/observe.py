@@ -13,7 +13,7 @@ from torch.nn.parameter import is_lazy
 
 from grader.compare import close, with_article
 from grader.plain import error_text, plain, student_line
-from grader.probes import Probe
+from grader.probes import Models, Probe
 from grader.quiet import fresh_state, quiet
 from grader.record import Call, Observation
 from grader.watch import Operations
@@ -218,6 +218,8 @@ def _copy(given: Any) -> Any:
 
 def _differs(arg: Any, given: Any) -> bool:
     """Whether an argument is no longer what was handed over, in values or in kind."""
+    if isinstance(given, Models):
+        return not given.kept(arg)
     if isinstance(arg, nn.Linear):
         if arg.bias is not None or not arg.weight.requires_grad:
             return True

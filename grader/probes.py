@@ -73,6 +73,14 @@ class Models:
     def make(self) -> dict[str, nn.Module]:
         return {name: Tiny.holding(*each) for name, each in self.held.items()}
 
+    def kept(self, models: dict[str, nn.Module]) -> bool:
+        """Whether what was made has the same names and parameters; a hook may stay on."""
+        return list(models) == list(self.held) and all(
+            torch.equal(p, state[name])
+            for model, (state, _) in zip(models.values(), self.held.values(), strict=True)
+            for name, p in model.state_dict().items()
+        )
+
 
 @dataclass(frozen=True)
 class Probe:

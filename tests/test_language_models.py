@@ -146,3 +146,27 @@ def batched_by_torch(logits, tokens):
 def test_what_is_right_in_an_odd_way_passes(name, answer, seed):
     verdict = grade(name, answer, seed=seed)
     assert verdict.passed, verdict.message
+
+
+def test_models_that_are_taken_apart_or_changed_cost_a_quarter_and_a_hook_costs_nothing():
+    right = find("name_the_bug").right
+
+    def emptied(models, tokens):
+        said = right(dict(models), tokens)
+        models.clear()
+        return said
+
+    def zeroed(models, tokens):
+        said = right(models, tokens)
+        for model in models.values():
+            model.W_q.weight.data.zero_()
+        return said
+
+    def listening(models, tokens):
+        for model in models.values():
+            model.W_o.register_forward_hook(lambda *heard: None)
+        return right(models, tokens)
+
+    assert grade("name_the_bug", emptied).points == 2.25
+    assert grade("name_the_bug", zeroed).points == 2.25
+    assert grade("name_the_bug", listening).passed

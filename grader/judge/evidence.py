@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.compare import ROUNDING, close, dtypes, near, structure_problem
 from grader.exercise import Exercise
-from grader.probes import BESIDES, VALUES, Linear, Probe
+from grader.probes import BESIDES, VALUES, Linear, Models, Probe
 from grader.quiet import fresh_state
 from grader.record import Call
 
@@ -108,7 +108,7 @@ class Evidence:
             yield PARAMETERS, not self.wrong_parameters
         if not self.well_formed:
             return
-        if any(isinstance(arg, Tensor | Linear) for arg in probe.args):
+        if any(isinstance(arg, Tensor | Linear | Models) for arg in probe.args):
             yield INPUTS, not call.changed
             yield from ((f"argument {name} is kept", False) for name in call.changed)
         repeats = not call.second_error and call.kept and near(call.again, call.output)

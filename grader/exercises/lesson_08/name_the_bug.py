@@ -1,6 +1,7 @@
 """name_the_bug"""
 
 from collections.abc import Callable
+from copy import deepcopy
 
 import torch
 from torch import Tensor, nn
@@ -194,6 +195,7 @@ def from_behaviour_alone(models, tokens):
     first_pairs = [exchanged(i, i + 1) for i in range(T - 2)]
     for name, model in models.items():
         leaks, order_counts = moves(model, [later], 0), moves(model, pairs, 0)
+        model = deepcopy(model)
         model.W_q.weight.data.zero_()
         if not leaks:
             said[name] = "correct"
