@@ -12,9 +12,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from lab import wait_for
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.api import Gradebook
-from test_browser import wait_for
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = "01-averaging"

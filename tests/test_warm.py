@@ -18,9 +18,9 @@ import psutil
 import pytest
 from jupyter_client import AsyncKernelManager, BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
+from lab import wait_for
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from test_browser import wait_for
 
 from grader.runtime import provisioner
 

@@ -30,9 +30,12 @@ def _map(draw: Draw, d_in: int, d_out: int) -> Layer:
 
 
 def attending(draw: Draw, d: int, **steps: Callable) -> Layer:
-    """Attention with maps of its own; `steps` replace those of `kernels.attention`."""
+    """Attention with maps of its own; `steps` replace those of `kernels.attention`.
+
+    The queries are short: near a one-hot softmax a leak would be too small to be found.
+    """
     query, key, value = (_map(draw, d, d) for _ in range(3))
-    return lambda x: attention(query(x), key(x), value(x), **steps)[0]
+    return lambda x: attention(query(x) / 4, key(x), value(x), **steps)[0]
 
 
 # --- right ones ----------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def one_later_row_at_a_time(attention, x):
     before = attention(x)
     for j in range(1, len(x)):
         y = x.clone()
-        y[j] += 10 * torch.randn(x.shape[1])
+        y[j] += 3 * torch.randn(x.shape[1])
         gap = (attention(y)[:j] - before[:j]).abs()
         if (gap > 1e-5 + 1e-5 * before[:j].abs()).any():
             return True
