@@ -131,6 +131,11 @@ def shape(tensor: Tensor) -> tuple[int, ...]:
     return tuple(tensor.shape)
 
 
+def truth(value: Any) -> bool | None:
+    """The truth value that came back, Python's or a 0-d tensor; None where it is none."""
+    return bool(value) if _kind(value) == "truth" else None
+
+
 def _kind(value: Any) -> str:
     """Numbers may be Python's or 0-d tensors; only that they are numbers matters."""
     if isinstance(value, Tensor) and value.dim() == 0:

@@ -3,8 +3,21 @@
 import os
 import sys
 
+import pytest
+from lab import CHROMIUM, FLAGS
+
 os.environ["COURSE_PROGRESS"] = "none"  # the progress of whoever runs the tests stays as it is
 
 collect_ignore = []  # grading a class needs sockets and processes as Linux has them
 if sys.platform == "win32":
     collect_ignore += ["test_classroom.py", "test_desk.py", "test_intake.py", "test_restore.py"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium; the modules that use it are skipped where it is not installed."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as p:
+        chromium = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()

@@ -3,11 +3,11 @@
 Formulas are looked at as they are written: MathJax, which sets them, comes from elsewhere.
 """
 
-import shutil
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from lab import CHROMIUM
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -17,12 +17,10 @@ from grader.classroom.feedback import page as feedback_page
 from grader.classroom.outcome import Outcome
 from grader.report import as_html
 
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted([*ROOT.glob("solutions/**/*.ipynb"), *ROOT.glob("notebooks/**/*.ipynb")])
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 #: places where Jupyter's own template, and not the course, breaks a rule
 JUPYTERS = {
     ".jp-InputPrompt": "`In [1]:` is pale grey in JupyterLab's style sheet",
@@ -59,7 +57,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: `make 
 
 
 @pytest.fixture(scope="module")
-def violations():
+def violations(browser):
     """What axe finds on a page of HTML, by itself or also where Jupyter's template is to blame."""
     script = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
@@ -72,12 +70,10 @@ def violations():
         page.close()
         return found
 
-    with playwright.sync_playwright() as p:
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = chromium.new_context()
-        context.route("**/*", lambda route: route.abort())
-        yield look
-        chromium.close()
+    context = browser.new_context()
+    context.route("**/*", lambda route: route.abort())
+    yield look
+    context.close()
 
 
 def exported(notebook, theme="light"):

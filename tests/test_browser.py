@@ -4,9 +4,9 @@ import shutil
 
 import nbformat
 import pytest
-from lab import CHROMIUM, FLAGS, ROOT, RUN_ALL_AND_SAVE, lab
+from lab import CHROMIUM, ROOT, RUN_ALL_AND_SAVE, lab
 
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
 PATHS = sorted(ROOT.glob("notebooks/*/*.ipynb"))
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: `make test` names it")
@@ -19,14 +19,6 @@ def lessons(tmp_path_factory):
     shutil.copytree(ROOT / "notebooks", folder, dirs_exist_ok=True)
     with lab(folder) as address:
         yield folder, address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as p:
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)

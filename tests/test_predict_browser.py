@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from lab import CHROMIUM, FLAGS, lab
+from lab import CHROMIUM, lab
 from nbformat.v4 import new_code_cell, new_notebook
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -37,7 +37,7 @@ FOCUSED = """() => {
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
+def course(tmp_path_factory, browser):
     """A JupyterLab on three short lessons, the browser, and the learner's file."""
     folder = tmp_path_factory.mktemp("lessons")
     for name, sources in LESSONS.items():
@@ -45,10 +45,8 @@ def course(tmp_path_factory):
         notebook = new_notebook(cells=[*map(new_code_cell, sources)], metadata=KERNEL)
         nbformat.write(notebook, folder / name / "lesson.ipynb")
     kept = folder / "progress.json"
-    with lab(folder, COURSE_PROGRESS=str(kept)) as address, playwright.sync_playwright() as p:
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield address, chromium, kept
-        chromium.close()
+    with lab(folder, COURSE_PROGRESS=str(kept)) as address:
+        yield address, browser, kept
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from importlib.resources import files
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from lab import CHROMIUM, FLAGS, RUN_ALL_AND_SAVE, lab
+from lab import CHROMIUM, RUN_ALL_AND_SAVE, lab
 from nbconvert import HTMLExporter
 
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: `make test` names it")
 
 CELLS = [
@@ -35,14 +35,6 @@ def server(tmp_path_factory):
     nbformat.write(book, folder / "explorers.ipynb")
     with lab(folder) as address:
         yield folder, address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as p:
-        chromium = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 def opened(browser, address):

@@ -6,7 +6,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from grader.attention.kernels import causal, later_keys
 from grader.attention.losses import loss as next_token_loss
+from grader.attention.online import scaled
 from grader.tiny import Tiny
 
 VOCABULARY, SIZE, T_MAX = 12, 16, 16
@@ -14,36 +16,26 @@ TRAININGS, STEPS, BATCH = 2, 70, 16
 LR = 0.3
 
 
-def _scores(q: Tensor, k: Tensor) -> Tensor:
-    return q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
-
-
-def _past(scores: Tensor) -> Tensor:
-    return torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
-
-
 def correct(q: Tensor, k: Tensor) -> Tensor:
-    scores = _scores(q, k)
-    return torch.softmax(scores.masked_fill(~_past(scores), -torch.inf), dim=-1)
+    return torch.softmax(causal(scaled(q, k)), dim=-1)
 
 
 def no_mask(q: Tensor, k: Tensor) -> Tensor:
-    return torch.softmax(_scores(q, k), dim=-1)
+    return torch.softmax(scaled(q, k), dim=-1)
 
 
 def mask_after_softmax(q: Tensor, k: Tensor) -> Tensor:
-    scores = _scores(q, k)
-    return torch.softmax(scores, dim=-1) * _past(scores)
+    scores = scaled(q, k)
+    return torch.softmax(scores, dim=-1) * ~later_keys(scores)
 
 
 def scores_times_mask(q: Tensor, k: Tensor) -> Tensor:
-    scores = _scores(q, k)
-    return torch.softmax(scores * _past(scores), dim=-1)
+    scores = scaled(q, k)
+    return torch.softmax(scores * ~later_keys(scores), dim=-1)
 
 
 def softmax_over_queries(q: Tensor, k: Tensor) -> Tensor:
-    scores = _scores(q, k)
-    return torch.softmax(scores.masked_fill(~_past(scores), -torch.inf), dim=-2)
+    return torch.softmax(causal(scaled(q, k)), dim=-2)
 
 
 KINDS: dict[str, Callable] = {

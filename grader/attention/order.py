@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from grader.attention.kernels import attention
+from grader.attention.kernels import attention, causal
 from grader.probes import EDGES, FLOAT64, VALUES, BlackBox, Draw, Probe
 
 EQUIVARIANT = "accepts functions that treat every token alike"
@@ -64,11 +64,8 @@ def with_positions(x: Tensor) -> Tensor:
     return plain(x + torch.cos(places(x) * torch.arange(1, x.shape[-1] + 1)))
 
 
-def causal(x: Tensor) -> Tensor:
-    def hidden(scores, *_):
-        return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
-
-    return attention(x, x, x, mask=hidden)[0]
+def looking_back(x: Tensor) -> Tensor:
+    return attention(x, x, x, mask=causal)[0]
 
 
 def reversed_rows(x: Tensor) -> Tensor:
@@ -175,7 +172,7 @@ def order_probes(draw: Draw) -> Iterator[Probe]:
     yield call("a function that gives x back", as_it_is, EQUIVARIANT)
     yield call("a function of each token by itself", token_by_token, EQUIVARIANT)
     yield call("attention of features to features", over_features, EQUIVARIANT)
-    yield call("attention to earlier tokens alone", causal, ORDER)
+    yield call("attention to earlier tokens alone", looking_back, ORDER)
     yield call("attention, its rows turned round", reversed_rows, ORDER)
     yield call("attention, its rows shifted by one", shifted_rows, ORDER)
     yield call("a function that sorts each feature", sorted_rows, ORDER)
@@ -199,7 +196,7 @@ def order_probes(draw: Draw) -> Iterator[Probe]:
     yield call("attention", plain, GIVEN, swapped)
     yield call("attention with positions added", with_positions, GIVEN, swapped)
     yield call("attention, rounded differently, float64", rounded, FLOAT64).exact
-    yield call("attention to earlier tokens, float64", causal, FLOAT64).exact
+    yield call("attention to earlier tokens, float64", looking_back, FLOAT64).exact
     pair = torch.tensor([1, 0])
     yield call("attention to two tokens", plain, EDGES, pair, draw(2, 5))
     yield call("two tokens with positions", with_positions, EDGES, pair, draw(2, 5))

@@ -5,10 +5,9 @@ from typing import Any
 
 import ipywidgets
 
-from grader.live import announced, marked_up
-from grader.play.question import SURE, Question, Silly
-
-WIDE = {"width": "max-content", "max_width": "100%"}
+from grader.live import marked_up
+from grader.play.button import WIDE, button
+from grader.play.question import SURE, Question
 
 
 def prediction(asked: Question, state: str, keep: Callable[[str, int], str]) -> ipywidgets.Widget:
@@ -54,15 +53,5 @@ def _box(
     heading: str, asked: Question, parts: list, label: str, state: str, press: Callable[[], str]
 ) -> ipywidgets.Widget:
     text = f"<strong>{heading}</strong> {marked_up(asked.question)}"
-    button = ipywidgets.Button(description=label, layout=WIDE)
     status = ipywidgets.HTML(marked_up(state))
-
-    def pressed(_: ipywidgets.Button) -> None:
-        try:
-            said = press()
-        except Silly as error:
-            said = str(error)
-        status.value = announced(marked_up(said))
-
-    button.on_click(pressed)
-    return ipywidgets.VBox([ipywidgets.HTML(text), *parts, button, status])
+    return ipywidgets.VBox([ipywidgets.HTML(text), *parts, button(label, press, status), status])

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import ipywidgets
 
-from grader.errors import UserError
 from grader.live import announced, marked_up
+from grader.play.button import WIDE, button
 
 OUT = "left out"
 
@@ -22,7 +22,7 @@ def sorter(
     shown = ipywidgets.RadioButtons(
         description="Line to move:",
         tooltip="Line to move",
-        layout={"width": "max-content", "max_width": "100%"},
+        layout=WIDE,
         style={"description_width": "initial"},
     )
     status, report = ipywidgets.HTML(), ipywidgets.HTML()
@@ -57,26 +57,13 @@ def sorter(
         report.value = announced(judge([lines[number] for number in kept()]))
         return ""
 
-    def button(words: str, does: Callable[[], str]) -> ipywidgets.Button:
-        made = ipywidgets.Button(description=words, layout={"width": "max-content"})
-
-        def pressed(_: ipywidgets.Button) -> None:
-            try:
-                said = does()
-            except UserError as error:
-                said = str(error)
-            status.value = announced(marked_up(said))
-
-        made.on_click(pressed)
-        return made
-
     redraw(0)
     buttons = ipywidgets.HBox(
         [
-            button("Up", lambda: move(-1)),
-            button("Down", lambda: move(1)),
-            button("Leave out or take in", leave_out_or_take_in),
-            button("Try", try_it),
+            button("Up", lambda: move(-1), status),
+            button("Down", lambda: move(1), status),
+            button("Leave out or take in", leave_out_or_take_in, status),
+            button("Try", try_it, status),
         ]
     )
     return ipywidgets.VBox([ipywidgets.HTML(marked_up(task)), shown, buttons, status, report])

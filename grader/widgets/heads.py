@@ -4,6 +4,7 @@ from functools import lru_cache, partial
 
 import torch
 
+from grader.attention import kernels
 from grader.figures.numbers import array, names
 from grader.widgets.page import Explorer, View, one_line, slider, table
 from grader.widgets.panels import Blocks
@@ -50,10 +51,7 @@ def head_weights(x, W_q, W_k, n_heads: int, causal: bool = False) -> torch.Tenso
     """x (T, d_model), both matrices (d_model, d_model) -> weights (n_heads, T, T)."""
     q, k = ((x @ W).unflatten(-1, (n_heads, -1)).transpose(0, 1) for W in (W_q, W_k))
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    if causal:
-        later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-        scores = scores.masked_fill(later, -torch.inf)
-    return torch.softmax(scores, dim=-1)
+    return torch.softmax(kernels.causal(scores) if causal else scores, dim=-1)
 
 
 def random_matrices(d_model: int, seed: int) -> torch.Tensor:

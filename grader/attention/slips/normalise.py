@@ -2,6 +2,7 @@
 
 import torch
 
+from grader.attention.kernels import causal
 from grader.attention.slips.slip import slip
 
 
@@ -9,7 +10,7 @@ from grader.attention.slips.slip import slip
 def later_keys_hidden(scores, *_):
     """You hid the later keys from each query. Nothing in this exercise asks for a mask. Which
     tokens may the first token see here?"""
-    return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
+    return causal(scores)
 
 
 @slip("normalise", "softmax({s}, over the queries) {v}")

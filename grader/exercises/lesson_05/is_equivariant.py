@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from grader.attention.order import order_probes
-from grader.compare import describe
+from grader.compare import describe, truth
 from grader.exercise import Exercise
 from grader.probes import Probe
 
@@ -32,14 +32,10 @@ exercise.probe(order_probes)
 @exercise.compare_by
 def what_was_said(probe: Probe, value: object) -> str:
     """The answer in words, or what is wrong with its form."""
-    truth = (
-        value.dtype == torch.bool and not value.dim()
-        if isinstance(value, Tensor)
-        else (isinstance(value, bool))
-    )
-    if not truth:
+    said = truth(value)
+    if said is None:
         return f"{describe(value)} came back where True or False is expected"
-    return f"you said {bool(value)}"
+    return f"you said {said}"
 
 
 @exercise.reference
