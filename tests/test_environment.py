@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,9 @@ def project():
 
 def needed():
     """Every direct dependency with its range, for use and for the tests."""
-    lines = project()["dependencies"] + project()["optional-dependencies"]["test"]
-    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+    lines = [*project()["dependencies"], *chain(*project()["optional-dependencies"].values())]
+    found = {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+    return {name: versions for name, versions in found.items() if name != project()["name"]}
 
 
 def pinned():
