@@ -151,6 +151,8 @@ def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def _first_call(target: Callable, probe: Probe, fact: dict[str, Any]) -> Any:
+    if probe.earlier:
+        target(*[_copy(arg) for arg in probe.earlier])
     args = [_copy(arg) for arg in probe.args]
     with Operations(args) if probe.watched else nullcontext() as used:
         result = target(*args)

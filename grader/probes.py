@@ -91,7 +91,8 @@ class Probe:
     `gradients` says what is asked of them: "right", "finite" or "none". `compare=False` records
     the output for an exercise's own laws only; `watched` notes which of torch's operations ran,
     and how many numbers they kept at once, which must not be more than `most`, if that is given.
-    `base` is the label of the probe that a law made this one from.
+    `base` is the label of the probe that a law made this one from; with the `earlier`
+    tensors the same function or instance is called before.
     Example: `Probe("no batch", (draw(5, 3),))`
     """
 
@@ -107,6 +108,7 @@ class Probe:
     watched: bool = False
     most: int | None = None
     base: str = ""
+    earlier: tuple[Tensor, ...] = ()
 
     @property
     def dtype(self) -> torch.dtype | None:
@@ -132,6 +134,7 @@ class Probe:
         return replace(
             self,
             args=tuple(cast(a) for a in self.args),
+            earlier=tuple(cast(a) for a in self.earlier),
             weights={name: cast(w) for name, w in self.weights.items()},
         )
 

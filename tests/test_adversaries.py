@@ -218,6 +218,33 @@ def test_the_message_blames_what_is_wrong(exercise, answer, words):
     assert words in grade(exercise, answer).message
 
 
+class MaskOfTheFirstCall(nn.Module):
+    """Right for every sequence that is as long as the first one."""
+
+    def __init__(self, d_model, n_heads, causal=True):
+        super().__init__()
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+        self.n_heads, self.causal, self.hidden = n_heads, causal, None
+
+    def forward(self, x):
+        maps = self.W_q, self.W_k, self.W_v
+        q, k, v = (W(x).unflatten(-1, (self.n_heads, -1)).transpose(-3, -2) for W in maps)
+        if self.hidden is None:
+            T = x.shape[-2]
+            self.hidden = torch.ones(T, T, dtype=torch.bool).triu(1) & self.causal
+        scores = (q @ k.mT / k.shape[-1] ** 0.5).masked_fill(self.hidden, -torch.inf)
+        return self.W_o((softmax(scores) @ v).transpose(-3, -2).flatten(-2))
+
+
+def test_a_module_that_fits_its_first_sequence_alone_does_not_pass():
+    verdict = grade("MultiHeadAttention", MaskOfTheFirstCall)
+    assert [label for label, held in verdict.properties if not held] == [
+        "one module takes sequences of several lengths"
+    ]
+    assert "after an x" in verdict.message
+
+
 class MisspeltForward(Attention):
     forward = nn.Module.forward
 

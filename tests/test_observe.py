@@ -131,6 +131,13 @@ def test_a_second_call_is_made_after_all_first_ones():
     assert [(c.output, c.again) for c in found] == [(1, 4), (2, 3)]
 
 
+def test_the_same_answer_is_called_with_the_earlier_tensors_first():
+    seen = []
+    probe = Probe("later", (torch.ones(3, 2),), earlier=(torch.ones(5, 2),))
+    observe(lambda x: seen.append(len(x)) or x, (probe,))
+    assert seen[:2] == [5, 3]
+
+
 def test_all_instances_are_made_before_the_first_is_called():
     made = []
 

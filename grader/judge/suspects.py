@@ -68,7 +68,7 @@ class Maps:
         made = self._made[key]
         if made.error:
             return first_call(kernel, probe)
-        after = replace(probe, args=tuple(made.output), init=None, weights={})
+        after = replace(probe, args=tuple(made.output), init=None, weights={}, earlier=())
         done = first_call(halves.after, after)
         return replace(made, output=done.output, error=done.error, operations=done.operations)
 

@@ -34,6 +34,7 @@ def asked(probes: tuple[Probe, ...]) -> list[dict[str, Any]]:
     return [
         {
             "args": [plain(arg) for arg in probe.args],
+            "earlier": list(probe.earlier),
             "init": list(probe.init) if probe.init is not None else None,
             "weights": probe.weights,
             "watched": probe.watched,
@@ -64,6 +65,7 @@ def read_questions(questions: list[dict], call_box: Callable[..., Any]) -> tuple
         Probe(
             label="",
             args=tuple(made(arg) for arg in question["args"]),
+            earlier=tuple(question["earlier"]),
             init=tuple(question["init"]) if question["init"] is not None else None,
             weights=question["weights"],
             watched=question["watched"],

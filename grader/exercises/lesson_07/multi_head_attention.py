@@ -37,6 +37,7 @@ from grader.probes import (
 
 UNTOLD = "causal where nothing is said"
 UNMASKED = "every token is seen with causal=False"
+LENGTHS = "one module takes sequences of several lengths"
 
 exercise = Exercise(
     "MultiHeadAttention",
@@ -94,6 +95,10 @@ def _(draw: Draw):
     yield _call(draw, (), 1, 6, 2, EDGES, True)
     yield _call(draw, (), 4, 5, 1, EDGES, True)
     yield _call(draw, (), 4, 3, 3, EDGES, True)
+    for T, earlier in (7, 4), (4, 7):
+        plain = _call(draw, (), T, 12, 3, LENGTHS, True)
+        label = f"{plain.label}, after an x {earlier}×12"
+        yield replace(plain, label=label, earlier=(draw(earlier, 12),))
     yield _far(draw)
 
 
