@@ -4,12 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.checking import grade
-from grader.classroom.needed import needed
-from grader.classroom.source import defines, tree, without_checks
 from grader.errors import UserError
 from grader.exercises import find
 from grader.quiet import fresh_state, quiet
-from grader.runtime.notebook import read_notebook
 
 
 def own(name: str) -> Any:
@@ -39,6 +36,11 @@ def own(name: str) -> Any:
 
 def _answer(path: Path, name: str) -> Any:
     """What a notebook defines under that name, run with nothing but the cells it needs."""
+    # Imported here: few lessons take an earlier answer, and reading notebooks is slow to import.
+    from grader.classroom.needed import needed
+    from grader.classroom.source import defines, tree, without_checks
+    from grader.runtime.notebook import read_notebook
+
     cells = [cell.source for cell in read_notebook(path).cells if cell.cell_type == "code"]
     places = [i for i, source in enumerate(cells) if defines(source, name)]
     if not places:

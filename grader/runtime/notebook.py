@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
 from grader.errors import UserError
@@ -51,6 +49,10 @@ def run_notebook(notebook: NotebookNode, folder: Path, step: Callable[[], None])
     A cell that raises, or takes longer than SECONDS_PER_CELL, does not stop the ones after it.
     Returns what ended the run early, or an empty string.
     """
+    # Imported here: who only reads notebooks does not wait for it, and may not have it.
+    from nbclient import NotebookClient
+    from nbclient.exceptions import DeadKernelError
+
     client = NotebookClient(
         notebook,
         timeout=SECONDS_PER_CELL,
