@@ -4,6 +4,7 @@ import argparse
 import sys
 from importlib import import_module
 
+from grader import __version__
 from grader.errors import UserError
 
 COMMANDS = {
@@ -21,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="grader", description="Checks and grades the course's notebooks, explains mistakes."
     )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, about in COMMANDS.items():
         command = commands.add_parser(name, help=about)
