@@ -1,12 +1,13 @@
 """The table of grades: nbgrader's columns, and how each submission ended."""
 
-import csv
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 
-from grader.classroom.outcome import NOT_GRADABLE, RECORDS, load_all
+from grader.classroom.grades import NOT_SUBMITTED, grade_of
+from grader.classroom.outcome import RECORDS, load_all
+from grader.classroom.spreadsheet import write_rows
 
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
@@ -22,49 +23,28 @@ class GradesWithStates(ExportPlugin):
     """
 
     def export(self, gradebook: Gradebook) -> None:
+        rows = (
+            self._row(gradebook, lesson, student)
+            for lesson in gradebook.assignments
+            for student in gradebook.students
+            if (not self.assignment or lesson.name in map(str, self.assignment))
+            and (not self.student or student.id in map(str, self.student))
+        )
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, COLUMNS)
-            table.writeheader()
-            for lesson in gradebook.assignments:
-                for student in gradebook.students:
-                    wanted = (not self.assignment or lesson.name in map(str, self.assignment)) and (
-                        not self.student or student.id in map(str, self.student)
-                    )
-                    if wanted:
-                        row = self._row(gradebook, lesson, student)
-                        table.writerow({name: _cell(value) for name, value in row.items()})
+            write_rows(file, COLUMNS, rows)
 
     def _row(self, gradebook: Gradebook, lesson, student) -> dict:
+        records = Path(self.parent.coursedir.root) / RECORDS
+        outcomes = load_all(records, lesson.name, student.id)
+        grade = grade_of(gradebook, lesson.name, student.id, outcomes)
         row = {
             "assignment": lesson.name, "duedate": lesson.duedate, "student_id": student.id,
             "last_name": student.last_name, "first_name": student.first_name,
-            "email": student.email, "max_score": lesson.max_score,
+            "email": student.email, "max_score": grade.max_score,
+            "raw_score": grade.raw_score, "late_submission_penalty": grade.penalty,
+            "score": grade.score, "timestamp": grade.timestamp, "state": grade.state,
+            "reason": grade.reason,
         }  # fmt: skip
-        try:
-            found = gradebook.find_submission(lesson.name, student.id)
-        except MissingEntry:
-            none = dict.fromkeys(("raw_score", "late_submission_penalty", "score"), 0.0)
-            return row | none | {"state": "not submitted"}
-        outcomes = load_all(Path(self.parent.coursedir.root) / RECORDS, lesson.name, student.id)
-        failed = [outcome.reason for outcome in outcomes if outcome.state == NOT_GRADABLE]
-        row |= {"timestamp": found.timestamp, "reason": " ".join(failed)}
-        if failed:
-            return row | {"state": NOT_GRADABLE}
-        penalty = found.late_submission_penalty
-        row |= {"raw_score": found.score, "late_submission_penalty": penalty}
-        state = "waits for a grade by hand" if found.needs_manual_grade else "graded"
-        return row | {"score": max(0.0, found.score - penalty), "state": state}
-
-
-def _cell(value: object) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text[:1] in tuple("=+-@\t\r") and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        if grade.state == NOT_SUBMITTED:  # as nbgrader's own table has it
+            row |= dict.fromkeys(("raw_score", "late_submission_penalty", "score"), 0.0)
+        return row

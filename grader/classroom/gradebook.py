@@ -39,6 +39,16 @@ def write(gradebook: Gradebook, outcome: Outcome) -> None:
     gradebook.db.commit()
 
 
+def open_gradebook(course: Course) -> Gradebook:
+    """The course's gradebook; raises NoCourse where there is none that can be opened."""
+    here = course.directory
+    try:
+        return Gradebook(here.db_url, here.course_id)
+    except SQLAlchemyError as error:
+        line = str(error).partition("\n")[0]
+        raise NoCourse(f"The gradebook {here.db_url} cannot be opened: {line}") from None
+
+
 class Writer:
     """The one who writes grades while a class is graded, as `nbgrader autograde` would.
 
@@ -48,12 +58,7 @@ class Writer:
     def __init__(self, course: Course) -> None:
         # nbgrader makes a submission in steps, which SQLAlchemy remarks on each time
         warnings.filterwarnings("ignore", category=SAWarning)
-        here = course.directory
-        try:
-            self._gradebook = Gradebook(here.db_url, here.course_id)
-        except SQLAlchemyError as error:
-            line = str(error).partition("\n")[0]
-            raise NoCourse(f"The gradebook {here.db_url} cannot be opened: {line}") from None
+        self._gradebook = open_gradebook(course)
         self._penalties = _Penalties(self._gradebook, course.config)
 
     def __enter__(self) -> "Writer":

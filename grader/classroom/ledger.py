@@ -41,7 +41,7 @@ class Ledger:
     @property
     def seeds_key(self) -> bytes:
         """All inputs of this version of the lesson follow from it; no learner may see it."""
-        return hmac.digest(_secret(self._folder / SECRET), self.version.encode(), "sha256")
+        return hmac.digest(secret(self._folder), self.version.encode(), "sha256")
 
     @property
     def seeds(self) -> Seeds:
@@ -92,8 +92,9 @@ def _contents(folder: Path, level: int = 1) -> Iterator[bytes]:
         yield from (content,) if content is not None else _contents(folder / name, level + 1)
 
 
-def _secret(path: Path) -> bytes:
-    """What the file holds, made of chance by the first who asks."""
+def secret(records: Path) -> bytes:
+    """The course's secret, in its folder of records, made of chance by the first who asks."""
+    path = records / SECRET
     while not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f"{path.name}.{os.getpid()}")

@@ -3,13 +3,18 @@
 import json
 import os
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from grader.errors import UserError
 from grader.verdict import Verdict
 
 RECORDS = "records"  # the folder of the course that keeps them
 GRADED, NOT_GRADABLE = "graded", "not gradable"
+
+
+class BadRecord(UserError):
+    """A file among the records holds no outcome; the message names it and what to do."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,8 @@ class Outcome:
     `reason` says in plain words why it is not gradable. `ours` means that the machine failed, not
     the submission. `remarks` are what was put right before it ran, and what happened while it ran.
     `cage` says in what it ran, `key` from which content it was made (see ledger.py), `written`
-    that the gradebook has it.
+    that the gradebook has it. `seconds` is how long grading took, None in records of before that
+    was kept; two outcomes that differ in nothing else are equal.
     Example: `Outcome("01-averaging", "ada", reason="The file is empty.").state` -> "not gradable"
     """
 
@@ -33,6 +39,7 @@ class Outcome:
     cage: str = ""
     key: str = ""
     written: bool = False
+    seconds: float | None = field(default=None, compare=False)
 
     @property
     def state(self) -> str:
@@ -65,12 +72,17 @@ def place(folder: Path, lesson: str, student: str, notebook: str) -> Path:
 
 
 def load(path: Path) -> Outcome | None:
-    """The outcome kept in a file, None if there is none yet."""
+    """The outcome kept in a file, None if there is none yet; raises BadRecord."""
     try:
-        fields = json.loads(path.read_text())
+        return from_plain(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
-    return from_plain(fields)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        where = "/".join(path.parts[-4:])
+        raise BadRecord(
+            f"The record {where} is damaged: delete it, and `grader autograde {path.parts[-3]}` "
+            "makes it anew."
+        ) from None
 
 
 def from_plain(fields: dict) -> Outcome:

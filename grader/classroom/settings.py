@@ -11,6 +11,7 @@ from grader.runtime.cage import LEVELS, Cage, Limits, cage
 
 CONFIG = "nbgrader_config.py"
 RESTORED = "restored"
+REPORTS = "reports"  # where `grader report` writes, unless told otherwise
 #: nbgrader's own names for its folders, where the configuration gives no other
 FOLDERS = ("source", "release", "submitted", "autograded", "feedback")
 
@@ -52,5 +53,5 @@ def secrets(root: Path, config: Config) -> tuple[str, ...]:
     folders = [str(here.get(f"{name}_directory", name)) for name in FOLDERS]
     database = str(here.get("db_url", "gradebook.db")).rpartition(":///")[2].partition("?")[0]
     exchange = str(config.Exchange.get("root", ""))
-    paths = (*folders, RESTORED, RECORDS, database, exchange)
+    paths = (*folders, RESTORED, RECORDS, REPORTS, database, exchange)
     return tuple(str(root / path) for path in paths if path)

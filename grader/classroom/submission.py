@@ -2,6 +2,7 @@
 
 import logging
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +59,9 @@ def grade(
     outcome = replace(outcome, cage=str(cage), remarks=tuple(intake["remarks"]))
     if intake["refused"]:
         return not_graded(notebook, replace(outcome, reason=intake["refused"], ours=intake["ours"]))
+    start = time.monotonic()
     done, trouble = _patiently(lambda: _in_cage(notebook, files, cage, seeds))
+    outcome = replace(outcome, seconds=round(time.monotonic() - start, 3))
     if done is None:
         return not_graded(notebook, replace(outcome, reason=trouble, ours=True))
     remarks = (*outcome.remarks, *done.remarks)
