@@ -36,7 +36,7 @@ test outputs bench bench-class: export COURSE_PROGRESS := none
 
 # The suite comes last, so that its summary is the last thing to read.
 test: $(READY) ## run every notebook, learners' and solved, then the test suite
-	@sh tools/system-packages chromium bubblewrap
+	@sh tools/system-packages chromium bubblewrap postgresql
 	$(PYTEST) -q --nbval-lax --nbval-kernel-name $(KERNEL) notebooks
 	$(PYTEST) -q --nbval --nbval-kernel-name $(KERNEL) --nbval-sanitize-with tests/nbval.ini solutions
 	$(PYTEST) tests
