@@ -3,12 +3,15 @@
 import os
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
-from sqlalchemy.exc import SAWarning, SQLAlchemyError
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError, SAWarning, SQLAlchemyError
 from traitlets.config import Config
 
 from grader.checks import exercise_of
@@ -70,7 +73,8 @@ class Writer:
     def look_up(self, lesson: str) -> None:
         """Raises NoCourse if the gradebook does not know the lesson."""
         try:
-            self._gradebook.find_assignment(lesson)
+            with _connected():
+                self._gradebook.find_assignment(lesson)
         except MissingEntry:
             raise NoCourse(
                 f"The gradebook does not know {lesson}: `nbgrader generate_assignment {lesson}` "
@@ -80,17 +84,51 @@ class Writer:
     def take_up(self, submission: Submission) -> None:
         """The submission is known, with its time, and what an earlier one earned is not."""
         name, lesson = submission.student, submission.lesson
-        self._gradebook.update_or_create_student(name)
         time = submission.from_nbgrader().get(TIME)
         when = {"timestamp": parse_utc(time.decode().strip())} if time else {}
-        found = self._gradebook.update_or_create_submission(lesson, name, **when)
-        for notebook in found.notebooks:
-            forget(self._gradebook, lesson, name, notebook.name)
+        with _connected():
+            self._gradebook.update_or_create_student(name)
+            found = self._gradebook.update_or_create_submission(lesson, name, **when)
+            for notebook in found.notebooks:
+                forget(self._gradebook, lesson, name, notebook.name)
 
     def write(self, outcome: Outcome) -> None:
         """The points, and what comes off them for being late."""
-        write(self._gradebook, outcome)
-        self._penalties.apply(outcome)
+        with _connected():
+            write(self._gradebook, outcome)
+            self._penalties.apply(outcome)
+
+
+def shown(url: str) -> str:
+    """A gradebook's URL without what opens it; raises NoCourse if it is none.
+
+    Example: `shown("postgresql://ada:secret@host/grades")` -> "postgresql://host/grades"
+    """
+    try:
+        parts = make_url(url)
+    except ArgumentError:
+        raise NoCourse(
+            "COURSE_GRADEBOOK is no SQLAlchemy URL; one is like postgresql+psycopg://USER@HOST/NAME."
+        ) from None
+    if "@" in f"{parts.host}{parts.database}" and parts.host is not None:
+        raise NoCourse("COURSE_GRADEBOOK has more than one @: in a password, %40 stands for it.")
+    return f"{parts.drivername}://{parts.host or ''}/{parts.database}"
+
+
+@contextmanager
+def _connected() -> Iterator[None]:
+    """A database that goes away while a class is graded ends the run with one line."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise NoCourse(
+            f"The gradebook failed: {_line(error)}. What is done is kept; the same command goes "
+            "on from there."
+        ) from None
+
+
+def _line(error: SQLAlchemyError) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 class _Penalties(AssignLatePenalties):

@@ -51,7 +51,16 @@ def secrets(root: Path, config: Config) -> tuple[str, ...]:
     """What must not be seen in the cage, wherever the course lies."""
     here = config.CourseDirectory
     folders = [str(here.get(f"{name}_directory", name)) for name in FOLDERS]
-    database = str(here.get("db_url", "gradebook.db")).rpartition(":///")[2].partition("?")[0]
+    database = file_of(str(here.get("db_url", "sqlite:///gradebook.db")))
     exchange = str(config.Exchange.get("root", ""))
     paths = (*folders, RESTORED, RECORDS, REPORTS, database, exchange)
     return tuple(str(root / path) for path in paths if path)
+
+
+def file_of(url: str) -> str:
+    """The file that a gradebook is, if it is one: `file_of("sqlite:///a.db?timeout=3")` -> "a.db".
+
+    The URL of a server holds no path, but perhaps a password, which must go no further.
+    """
+    kind, _, path = url.partition(":///")
+    return path.removeprefix("file:").partition("?")[0] if kind.startswith("sqlite") else ""
