@@ -45,11 +45,16 @@ def write(gradebook: Gradebook, outcome: Outcome) -> None:
 def open_gradebook(course: Course) -> Gradebook:
     """The course's gradebook; raises NoCourse where there is none that can be opened."""
     here = course.directory
+    name = shown(here.db_url)
     try:
         return Gradebook(here.db_url, here.course_id)
+    except ImportError as error:
+        raise NoCourse(
+            f"The gradebook {name} cannot be opened without the package {error.name}. For "
+            'PostgreSQL: pip install "psycopg[binary]"'
+        ) from None
     except SQLAlchemyError as error:
-        line = str(error).partition("\n")[0]
-        raise NoCourse(f"The gradebook {here.db_url} cannot be opened: {line}") from None
+        raise NoCourse(f"The gradebook {name} cannot be opened: {_line(error)}") from None
 
 
 class Writer:
