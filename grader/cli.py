@@ -12,6 +12,7 @@ COMMANDS = {
     "explain": "list an exercise's known mistakes, or tell one",
     "progress": "say what you have done, and what to do next",
     "autograde": "grade what was handed in for a lesson",
+    "report": "write what a class made of a lesson",
     "cage": "try how well submissions can be shut in here",
 }
 

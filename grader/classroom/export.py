@@ -7,7 +7,7 @@ from nbgrader.plugins import ExportPlugin
 
 from grader.classroom.grades import NOT_SUBMITTED, grade_of
 from grader.classroom.outcome import RECORDS, load_all
-from grader.classroom.spreadsheet import write_rows
+from grader.classroom.spreadsheet import as_text
 
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
@@ -30,8 +30,8 @@ class GradesWithStates(ExportPlugin):
             if (not self.assignment or lesson.name in map(str, self.assignment))
             and (not self.student or student.id in map(str, self.student))
         )
-        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
-            write_rows(file, COLUMNS, rows)
+        table = Path(self.to or "grades.csv")
+        table.write_text(as_text(COLUMNS, rows), encoding="utf-8", newline="")
 
     def _row(self, gradebook: Gradebook, lesson, student) -> dict:
         records = Path(self.parent.coursedir.root) / RECORDS

@@ -1,16 +1,18 @@
 """Tables that spreadsheets open: no text in them is taken for a formula."""
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
-from typing import TextIO
 
 
-def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[dict]) -> None:
-    """Write a table with its header: `write_rows(file, ["name"], [{"name": "ada"}])`."""
+def as_text(columns: Sequence[str], rows: Iterable[dict]) -> str:
+    """A table with its header: `as_text(["name"], [{"name": "ada"}])` -> "name\\r\\nada\\r\\n"."""
+    file = io.StringIO(newline="")
     table = csv.writer(file)
     table.writerow(columns)
     for row in rows:
         table.writerow([cell(row.get(column)) for column in columns])
+    return file.getvalue()
 
 
 def cell(value: object) -> str:

@@ -1,0 +1,6 @@
+"""What a class made of a lesson, from the records and the gradebook; nothing is judged here.
+
+gather    every learner's points and verdicts     answers   what was wrong with an answer
+numbers   item analysis and distribution          advice    what to do about it
+drawing, page   one HTML page                     lms       columns for Canvas and Moodle
+"""

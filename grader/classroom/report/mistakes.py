@@ -1,0 +1,53 @@
+"""The part of the page that says which mistakes the class made, with messages and hints."""
+
+from html import escape
+
+from grader.classroom.report.answers import KNOWN, UNTRIED, Found, found, mistakes_of
+from grader.classroom.report.gather import Results
+from grader.classroom.report.numbers import Item
+from grader.exercise import Exercise
+
+
+def mistakes(results: Results, analysed: list[Item], known: dict[str, Exercise]) -> str:
+    """For each exercise that somebody has not right: what was wrong, how often, and the hints."""
+    told = [_exercise(results, item, known.get(item.name)) for item in analysed if item.wrong]
+    told = told or ["<p>None: every answer is right.</p>"]
+    return f"<h2>Which mistakes the class made</h2>{''.join(told)}"
+
+
+def _exercise(results: Results, item: Item, exercise: Exercise | None) -> str:
+    rows = sorted(item.wrong, key=lambda each: each[0].kind == UNTRIED)
+    told = "".join(_answer(results, item.name, exercise, *row) for row in rows)
+    hints = "".join(f"<li>{escape(hint)}</li>" for hint in exercise.hints) if exercise else ""
+    hints = f"<div class='hints'><p>Hints of this exercise:</p><ol>{hints}</ol></div>"
+    return (
+        f"<h3 id='{escape(item.name)}'><code>{escape(item.name)}</code></h3>"
+        f"{told}{hints if exercise else ''}"
+    )
+
+
+def _answer(results: Results, name: str, exercise, what: Found, times: int) -> str:
+    if what.kind == KNOWN:
+        several = "<p>Equals several known mistakes, which come to the same here:</p>"
+        told = several if len(what.mistakes) > 1 else ""
+        told += "".join(_mistake(exercise, id) for id in what.mistakes)
+    else:
+        told = f"<p>{escape(str(what).capitalize() if what.kind == UNTRIED else str(what))}</p>"
+    if results.named:
+        who = [one.label for one in results.graded if _is(one.verdicts.get(name), what)]
+        told += f"<p class='soft'>{escape(', '.join(who))}</p>"
+    return f"<div class='mistake'><div class='count'>{times}</div><div>{told}</div></div>"
+
+
+def _is(verdict, what: Found) -> bool:
+    return verdict is not None and found(verdict) == what
+
+
+def _mistake(exercise: Exercise | None, id: str) -> str:
+    """Formula, message and question, two of them for a pair."""
+    told = "".join(
+        f"<p><strong>{escape(one.formula)}</strong></p>"
+        f"<p>{escape(one.what)} <em>{escape(one.question)}</em></p>"
+        for one in mistakes_of(exercise, id)
+    )
+    return f"{told}<p class='soft'><code>{escape(id)}</code></p>"
