@@ -11,14 +11,16 @@ READY := $(ENV)/ready
 ifeq ($(OS),Windows_NT)
 BIN := $(ENV)/Scripts
 PYTHON := $(if $(CONDA),$(ENV),$(BIN))/python
-export PATH := $(CURDIR)/$(BIN);$(PATH)
+AND := ;
 else
 BIN := $(ENV)/bin
 PYTHON := $(BIN)/python
-export PATH := $(CURDIR)/$(BIN):$(PATH)
+AND := :
 endif
+export PATH := $(CURDIR)/$(BIN)$(AND)$(PATH)
 PYTEST := $(PYTHON) -m pytest -n 2
 KERNEL := warm
+LESSON := *
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test notebooks outputs mistakes kill-matrix messages bench bench-class zoo-report lint clean
@@ -26,9 +28,14 @@ KERNEL := warm
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
+# Terminals in notebooks/ find nbgrader_config.py too. tools/lab leaves out what only instructors
+# use, and a question about news that covers the lesson.
+SETTINGS := $(CURDIR)$(AND)$(CURDIR)/tools/lab
+
 # JupyterLab refuses to run as root, the only user of many a container, unless it is told to.
 lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is passed on
-	$(PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	JUPYTER_CONFIG_PATH="$(SETTINGS)$${JUPYTER_CONFIG_PATH:+$(AND)$$JUPYTER_CONFIG_PATH}" \
+		$(PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
 		--LabApp.default_url=/lab/tree/start.ipynb $(LAB_FLAGS) notebooks
 
 # Nobody's progress is kept, and none is shown, where notebooks only run to be tested or stored.
@@ -41,13 +48,13 @@ test: $(READY) ## run every notebook, learners' and solved, then the test suite
 	$(PYTEST) -q --nbval --nbval-kernel-name $(KERNEL) --nbval-sanitize-with tests/nbval.ini solutions
 	$(PYTEST) tests
 
-notebooks: $(READY) ## make the learners' notebooks/ from solutions/, over whatever is there
-	for lesson in $(notdir $(patsubst %/,%,$(dir $(wildcard solutions/*/*.ipynb)))); do \
+notebooks: $(READY) ## make the learners' notebooks/ from solutions/, over whatever is there; LESSON=... for one
+	for lesson in $(notdir $(patsubst %/,%,$(dir $(wildcard solutions/$(LESSON)/*.ipynb)))); do \
 		$(PYTHON) -m nbgrader generate_assignment --force "$$lesson" || exit 1; done
 	cp solutions/start.ipynb notebooks/start.ipynb
 
-outputs: $(READY) ## run the notebooks under solutions/ and store their outputs
-	$(PYTHON) -m nbconvert --config tools/nbconvert_config.py --inplace solutions/start.ipynb solutions/*/*.ipynb
+outputs: $(READY) ## run the notebooks under solutions/ and store their outputs; LESSON=... for one
+	$(PYTHON) -m nbconvert --config tools/nbconvert_config.py --inplace solutions/start.ipynb solutions/$(LESSON)/*.ipynb
 
 mistakes: $(READY) ## write docs/mistakes.md, every exercise with its known mistakes
 	$(PYTHON) tools/docs.py mistakes > docs/mistakes.md

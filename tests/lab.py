@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -23,29 +24,46 @@ RUN_ALL_AND_SAVE = """async () => {
 @contextlib.contextmanager
 def lab(folder, **environment):
     """The address of a JupyterLab that shows a folder, with the course's own settings."""
+    settings = folder / ".settings"  # as the course is installed, also where it is not
+    shutil.copytree(ROOT / "grader/runtime/config", settings / "jupyter_server_config.d")
+    command = [sys.executable, "-m", "jupyterlab", "--LabApp.expose_app_in_browser=True"]
+    if hasattr(os, "getuid") and os.getuid() == 0:
+        command.append("--allow-root")
+    environment = {"JUPYTER_CONFIG_PATH": str(settings), **environment}
+    with serving(folder, lambda flags: [*command, *flags], **environment) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def serving(folder, command, **environment):
+    """The address of what a command starts in a folder; it is given the flags for a port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = ["-m", "jupyterlab", "--no-browser", f"--port={port}", "--IdentityProvider.token=t"]
-    command.append("--LabApp.expose_app_in_browser=True")
-    if hasattr(os, "getuid") and os.getuid() == 0:
-        command.append("--allow-root")
-    settings = folder / ".settings"  # as the course is installed, also where it is not
-    shutil.copytree(ROOT / "grader/runtime/config", settings / "jupyter_server_config.d")
-    environment = {**os.environ, "JUPYTER_CONFIG_PATH": str(settings), **environment}
+    flags = ["--no-browser", f"--port={port}", "--IdentityProvider.token=t"]
     with (folder / "server.log").open("w") as log:
         server = subprocess.Popen(
-            [sys.executable, *command, f"--ServerApp.root_dir={folder}"],
+            command(flags),
+            cwd=folder,
+            env={**os.environ, **environment},
             stdout=log,
             stderr=log,
-            env=environment,
+            start_new_session=True,
         )
     try:
         wait_for(server, f"http://127.0.0.1:{port}/api")
         yield f"http://127.0.0.1:{port}"
     finally:
+        stop(server)
+
+
+def stop(server):
+    """End a server and whoever started it: `make` does not wait for what it runs."""
+    if hasattr(os, "killpg"):
+        os.killpg(server.pid, signal.SIGTERM)
+    else:
         server.terminate()
-        server.wait(30)
+    server.wait(30)
 
 
 def wait_for(server, url):

@@ -41,7 +41,8 @@ _said: set[str] = set()
 def place() -> Path | None:
     """The file, or None where nothing shall be kept."""
     wanted = os.environ.get("COURSE_PROGRESS")
-    if wanted == "none":
+    validating = os.environ.get("NBGRADER_EXECUTION") == "validate"  # runs all of it once more
+    if wanted == "none" or validating:
         return None
     if wanted:
         return Path(wanted).expanduser()
