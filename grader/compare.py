@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,8 +30,9 @@ def close(got: Any, want: Any, rtol: float, atol: float) -> bool:
 def largest_difference(got: Any, want: Any) -> float:
     """The largest absolute difference; infinite where only one side is finite."""
     pairs = zip(_leaves(got), _leaves(want), strict=True)
-    gaps = [(_numbers(g) - _numbers(w)).abs() for g, w in pairs if not isinstance(w, _WORDS)]
-    worst = max((gap.max().item() for gap in gaps if gap.numel()), default=0.0)
+    with np.errstate(all="ignore"):
+        gaps = [abs(_numbers(g) - _numbers(w)) for g, w in pairs if not isinstance(w, _WORDS)]
+    worst = max((float(gap.max()) for gap in gaps if gap.size), default=0.0)
     return math.inf if math.isnan(worst) else worst
 
 
@@ -53,7 +55,8 @@ def common_factor(got: Tensor, want: Tensor) -> float | None:
 
 def all_finite(value: Any) -> bool:
     return all(
-        isinstance(leaf, _WORDS) or bool(_numbers(leaf).isfinite().all()) for leaf in _leaves(value)
+        isinstance(leaf, _WORDS) or bool(np.isfinite(_numbers(leaf)).all())
+        for leaf in _leaves(value)
     )
 
 
@@ -157,11 +160,17 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _numbers(leaf: Any) -> Tensor:
-    return leaf.double() if isinstance(leaf, Tensor) else torch.tensor(leaf, dtype=torch.float64)
+def _numbers(leaf: Any) -> np.ndarray:
+    """For small arrays numpy is several times as fast as torch."""
+    if isinstance(leaf, Tensor):
+        return leaf.double().numpy(force=True)
+    return np.asarray(leaf, dtype=np.float64)
 
 
 def _leaf_close(got: Any, want: Any, rtol: float, atol: float) -> bool:
     if isinstance(want, _WORDS):
         return got == want
-    return torch.allclose(_numbers(got), _numbers(want), rtol, atol, equal_nan=True)
+    g, w = _numbers(got), _numbers(want)
+    with np.errstate(all="ignore"):  # a notebook may have set errors to be raised
+        near = (abs(g - w) <= atol + rtol * abs(w)) & np.isfinite(w)
+        return bool((near | (g == w) | (np.isnan(g) & np.isnan(w))).all())

@@ -42,23 +42,33 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 def _plain_tensor(value: Tensor) -> Tensor | Other:
     """A dense copy on the CPU, or what kind of tensor it is if it cannot be one."""
-    kinds = {
-        "tensor without data": value.device.type == "meta",
-        "nested tensor": value.is_nested,
-        "quantized tensor": value.is_quantized,
-        "sparse tensor": value.layout is not torch.strided,
-        "complex tensor": value.is_complex(),
-        f"tensor of type {value.dtype}": value.dtype not in DTYPES,
-    }
-    if kind := next((name for name, holds in kinds.items() if holds), ""):
+    if kind := _unusual(value):
         return Other(kind)
     try:
         with torch._C.DisableTorchFunctionSubclass():
             copy = torch.Tensor.detach(value).as_subclass(torch.Tensor).cpu().clone()
-            copy.sum().item()  # a tensor in name only has no numbers to add
+            if type(copy) is torch.Tensor:
+                copy.untyped_storage()  # a tensor in name only has no memory
+            else:
+                copy.sum().item()  # nor numbers to add
             return copy
     except Exception:
         return Other("tensor without numbers")
+
+
+def _unusual(value: Tensor) -> str:
+    """What sets a tensor apart from a dense one, or an empty string."""
+    if value.device.type == "meta":
+        return "tensor without data"
+    if value.is_nested:
+        return "nested tensor"
+    if value.is_quantized:
+        return "quantized tensor"
+    if value.layout is not torch.strided:
+        return "sparse tensor"
+    if value.is_complex():
+        return "complex tensor"
+    return "" if value.dtype in DTYPES else f"tensor of type {value.dtype}"
 
 
 def _words(text: str) -> str:
