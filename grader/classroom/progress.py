@@ -102,6 +102,8 @@ class Show:
         table.add_row("graded now", str(new))
         table.add_row("seconds", f"{time.monotonic() - self._began:.1f}")
         self._console.print(table)
+        if graded and not dry:
+            self._say(f"Which mistakes the class made: grader report {self._lesson}")
         return 0 if len(graded) == len(jobs) else 1
 
 

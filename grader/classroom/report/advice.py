@@ -33,7 +33,8 @@ def stuck(items: list[Item]) -> list[Item]:
 
 def advice(results: Results, items: list[Item], known: dict[str, Exercise]) -> list[Advice]:
     """At most five things to do, from what most learners share to what few need."""
-    given = [*_to_talk_over(items, known), *_untried(items), *_unknown(items)]
+    given = [*(_to_talk_over(items, known) or _to_go_through(items, known))]
+    given += [*_untried(items), *_unknown(items)]
     given += [*_odd(items), *_left_over(results)]
     return given[:MOST] or [Advice("Go on", "Nothing stands out: the class is ready for more.")]
 
@@ -49,10 +50,22 @@ def _to_talk_over(items: list[Item], known: dict[str, Exercise]) -> list[Advice]
     given = []
     for times, item, what in shared[:TALKED_OVER]:
         declared = mistakes_of(known.get(item.name), what.mistakes[0])
+        formula = " and ".join(one.formula for one in declared) or what
         asked = f" Ask: {declared[0].question}" if declared else ""
-        text = f"{times} of {item.learners} answers equal {what}.{asked}"
+        text = f"{times} of {item.learners} computed {formula}.{asked}"
         given.append(Advice("Talk it over", text, item.name))
     return given
+
+
+def _to_go_through(items: list[Item], known: dict[str, Exercise]) -> list[Advice]:
+    """The hardest exercise, where no mistake is shared."""
+    for item in stuck(items)[:1]:
+        start = f" Start from: {known[item.name].hints[0]}" if item.name in known else ""
+        wrong = f"{item.learners - item.full} of {item.learners} answers are not right"
+        return [
+            Advice("Go through it", f"{wrong}, no two in the same known way.{start}", item.name)
+        ]
+    return []
 
 
 def _untried(items: list[Item]) -> list[Advice]:

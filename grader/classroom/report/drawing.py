@@ -2,9 +2,10 @@
 
 from grader.classroom.report.answers import KINDS, KNOWN, OTHER, RIGHT, STOPPED, UNTRIED
 from grader.classroom.report.numbers import Item, Spread
-from grader.figures.canvas import COLOURS, GREY, LETTER, draw, finish, image, tick_labels
+from grader.figures.canvas import COLOURS, GREY, WIDTH, draw, finish, image, tick_labels
 
-WIDTH = 5.6  # inches
+ROW = 0.62  # inches
+BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
 LOOK = {
     RIGHT: {"facecolor": COLOURS[0]},
     KNOWN: {"facecolor": COLOURS[1], "hatch": "///"},
@@ -43,31 +44,23 @@ def answers(items: list[Item]) -> str:
     )
 
     def paint(drawing) -> None:
-        tall, wide = 0.42 * len(items) + 0.1, WIDTH - LETTER * max(len(i.name) for i in items)
-        axes = drawing.add_axes((0, 0, max(wide, 3.0), tall))
-        before = [0] * len(items)
+        axes = drawing.add_axes((0, 0, WIDTH, ROW * len(items)))
+        rows, before = range(len(items)), [0] * len(items)
         for kind in KINDS:
             counts = [item.kinds[kind] for item in items]
+            if not any(counts):
+                continue
             edge = GREY if kind == UNTRIED else "white"
-            label = kind if any(counts) else None
-            drawn = axes.barh(
-                range(len(items)), counts, 0.7, before, label=label, edgecolor=edge, **LOOK[kind]
-            )
-            axes.bar_label(
-                drawn, [count or "" for count in counts], label_type="center",
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2},
-            )  # fmt: skip
+            drawn = axes.barh(rows, counts, 0.5, before, label=kind, edgecolor=edge, **LOOK[kind])
+            for text in axes.bar_label(drawn, counts, label_type="center"):
+                text.set(bbox=BOX, visible=text.get_text() != "0")
             before = [a + b for a, b in zip(before, counts, strict=True)]
-        for text in axes.texts:  # no white box where nothing is written
-            text.set_visible(bool(text.get_text()))
-        axes.set_yticks(range(len(items)), [item.name for item in items])
-        axes.invert_yaxis()
+        for row, item in enumerate(items):  # above its bar: a name may be long
+            axes.text(0, row - 0.32, item.name, ha="left", va="bottom")
+        axes.set_ylim(len(items) - 0.6, -0.75)
         axes.set_xlim(0, max(*before, 1))
-        axes.grid(visible=False)
-        axes.xaxis.set_visible(False)
-        axes.spines[["left", "bottom"]].set_visible(False)
-        axes.tick_params(length=0)
-        finish(axes, "", "", "", wide=wide)
+        axes.set_axis_off()
+        finish(axes, "", "", "")
 
     return _drawn(f"Answers to each exercise. {said}.", paint)
 

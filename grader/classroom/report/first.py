@@ -42,13 +42,13 @@ def _went(results: Results, found: Spread) -> str:
     late = sum(learner.grade.seconds_late > 0 for learner in results.learners)
     low, middle, high = found.quartiles
     lines = [
-        f"The middle learner of {len(scores)}; the mean is {found.mean:.3g}.",
-        f"Half of the class lies between {low:.3g} and {high:.3g} points.",
+        f"The median of {len(scores)} learners; the mean is {found.mean:.3g}.",
+        f"Half of the class lies between {low:.3g} and {high:.3g}.",
         f"{full} of {len(scores)} {'has' if full == 1 else 'have'} full points.",
         f"{late} handed in late." if late else "",
     ]
     told = "".join(f"<p>{line}</p>" for line in lines if line)
-    return f"<p class='big'>{middle:.3g} of {most:g} points</p>{told}"
+    return f"<p class='big'>{middle:.3g} <small>of {most:g} points</small></p>{told}"
 
 
 def _hard(item: Item) -> str:

@@ -6,14 +6,20 @@ from html import escape
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence], text: int = 0) -> str:
     """A table whose first column names the rows; the last `text` columns hold sentences."""
-    head = "".join(f"<th scope='col'>{escape(column)}</th>" for column in columns)
-    body = ""
-    for first, *rest in rows:
-        cells = "".join(
-            f"<td{' class=text' if place >= len(rest) - text else ''}>{escape(str(value))}</td>"
-            for place, value in enumerate(rest)
+    wordy = set(range(len(columns) - text, len(columns)))
+
+    def cells(start: str, end: str, values: Sequence) -> str:
+        return "".join(
+            f"<{start}{' class=text' if place in wordy else ''}>{escape(str(value))}</{end}>"
+            for place, value in enumerate(values)
+            if place or end == "th"
         )
-        body += f"<tr><th scope='row'>{escape(str(first))}</th>{cells}</tr>"
+
+    head = cells("th scope='col'", "th", columns)
+    body = "".join(
+        f"<tr><th scope='row'>{escape(str(row[0]))}</th>{cells('td', 'td', row)}</tr>"
+        for row in rows
+    )
     return (
         f"<div class='wide' tabindex='0' role='region' aria-label='{escape(caption)}'>"
         f"<table><caption>{escape(caption)}</caption>"

@@ -113,13 +113,13 @@ def for_moodle(results: Results, roster: Roster | None, column: str = "") -> Col
     the roster are in it. Who has not handed in is not in it.
     """
     title = column or results.lesson
-    handed_in = [one for one in results.learners if one.counts or _failed(one)]
     if roster is None:
-        who, known, told = "Username", {one.id: one for one in handed_in}, []
+        who, told = "Username", []
+        known = {one.id: one for one in results.learners if _is_told(one)}
     else:
-        who = next(name for name in IDENTITY[MOODLE] if name in roster.columns)
         matched, told = match(results, roster, roster.rows, MOODLE)
-        rows = [row for row in roster.rows if matched.get(id(row)) in handed_in]
+        rows = [row for row in roster.rows if id(row) in matched and _is_told(matched[id(row)])]
+        who = _telling_apart(roster, rows)
         known = {roster.at(row, who): matched[id(row)] for row in rows}
     lines = [[who, cell(title), cell(f"{title} (feedback)")]]
     for name, learner in known.items():
@@ -155,7 +155,7 @@ def match(
         if len(found) == 1 and times[one.id] == 1
     }
     taken = {one.id for one in matched.values()}
-    left = [one.id for one in results.learners if one.id not in taken and one.grade.raw_score]
+    left = [one.id for one in results.learners if one.id not in taken and _is_told(one)]
     told = [f"Not in the roster, or not alone there: {name}." for name in left]
     alone = [row[0] for row in rows if id(row) not in matched]
     return matched, told + [f"In the roster only, or not for sure: {name}." for name in alone]
@@ -164,6 +164,21 @@ def match(
 def _is_learner(row: list[str]) -> bool:
     """Canvas has rows for points and for how grades are posted, too."""
     return bool(row[0].strip()) and POINTS_POSSIBLE not in row[0]
+
+
+def _telling_apart(roster: Roster, rows: list[list[str]]) -> str:
+    """The first column of Moodle's that has another entry for each of these learners."""
+    for column in IDENTITY[MOODLE]:
+        if column in roster.columns:
+            names = {roster.at(row, column) for row in rows}
+            if len(names) == len(rows) and "" not in names:
+                return column
+    raise NoRoster(f"No column of the roster tells learners apart: {', '.join(IDENTITY[MOODLE])}.")
+
+
+def _is_told(learner: Learner) -> bool:
+    """Whether there is anything to upload."""
+    return learner.counts or _failed(learner)
 
 
 def _failed(learner: Learner) -> bool:

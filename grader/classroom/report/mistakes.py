@@ -17,6 +17,9 @@ def mistakes(results: Results, analysed: list[Item], known: dict[str, Exercise])
 
 def _exercise(results: Results, item: Item, exercise: Exercise | None) -> str:
     rows = sorted(item.wrong, key=lambda each: each[0].kind == UNTRIED)
+    if rows[0][0].kind == UNTRIED:
+        named = f"<code>{escape(item.name)}</code>"
+        return f"<p id='{escape(item.name)}'>{named}: right, or not tried ({rows[0][1]}).</p>"
     told = "".join(_answer(results, item.name, exercise, *row) for row in rows)
     hints = "".join(f"<li>{escape(hint)}</li>" for hint in exercise.hints) if exercise else ""
     hints = f"<div class='hints'><p>Hints of this exercise:</p><ol>{hints}</ol></div>"
@@ -32,7 +35,8 @@ def _answer(results: Results, name: str, exercise, what: Found, times: int) -> s
         told = several if len(what.mistakes) > 1 else ""
         told += "".join(_mistake(exercise, id) for id in what.mistakes)
     else:
-        told = f"<p>{escape(str(what).capitalize() if what.kind == UNTRIED else str(what))}</p>"
+        text = str(what)
+        told = f"<p>{escape(text[:1].upper() + text[1:])}.</p>"
     if results.named:
         who = [one.label for one in results.graded if _is(one.verdicts.get(name), what)]
         told += f"<p class='soft'>{escape(', '.join(who))}</p>"
@@ -45,9 +49,11 @@ def _is(verdict, what: Found) -> bool:
 
 def _mistake(exercise: Exercise | None, id: str) -> str:
     """Formula, message and question, two of them for a pair."""
-    told = "".join(
+    declared = mistakes_of(exercise, id)
+    told = "<p>Two mistakes at once:</p>" if len(declared) > 1 else ""
+    told += "".join(
         f"<p><strong>{escape(one.formula)}</strong></p>"
         f"<p>{escape(one.what)} <em>{escape(one.question)}</em></p>"
-        for one in mistakes_of(exercise, id)
+        for one in declared
     )
     return f"{told}<p class='soft'><code>{escape(id)}</code></p>"

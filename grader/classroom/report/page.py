@@ -31,7 +31,8 @@ NAMED = "This page names learners: it is for who teaches them, and for nobody el
 NUMBERED = (
     "Learners have numbers, in an order that follows from the course's secret. All the same, a "
     "count of 1 or 2, or a rare score, can tell who it is to somebody who knows the class, the "
-    "smaller the class the more: look through the page before you show it."
+    "smaller the class the more. Hints may end with the answer. Look through the page before you "
+    "show it."
 )
 
 
@@ -74,9 +75,8 @@ def _how_many(results: Results) -> str:
 def _charts(analysed: list[Item], found: Spread | None) -> str:
     if not found:
         return ""
-    bins = table(
-        "Learners by points", ("Points", "Learners"), [bin for bin in found.bins if bin[1]]
-    )
+    names, counts = zip(*found.bins, strict=True)
+    bins = table("Learners by points", ("Points", *names), [("Learners", *counts)])
     return (
         "<h2>Points and answers</h2><div class='charts'>"
         f"<figure><figcaption>Learners by points</figcaption>{drawing.scores(found)}</figure>"
@@ -86,21 +86,21 @@ def _charts(analysed: list[Item], found: Spread | None) -> str:
 
 
 def _exercises(analysed: list[Item]) -> str:
-    columns = ("Exercise", "Worth", "Mean share", "Full points", "Discrimination")
+    columns = ("Exercise", "Worth", "Mean share", "Discrimination")
     rows = [
         (
             item.name, f"{item.most:g}", _percent(item.difficulty),
-            f"{item.full} of {item.learners}", _number(item.discrimination), *item.kinds.values(),
+            _number(item.discrimination), *item.kinds.values(),
         )
         for item in analysed
     ]  # fmt: skip
     easy = [item.name for item in analysed if item.learners and item.full == item.learners]
-    nobody = ", ".join(f"<code>{escape(name)}</code>" for name in easy)
+    nobody = ", ".join(f"<code>{escape(name)}</code>" for name in easy) or "none of them"
     kinds = [kind.capitalize() for kind in KINDS]
     return (
         "<h2>Exercises</h2>"
         + table("Each exercise, and what the answers to it were", (*columns, *kinds), rows)
-        + f"<p>Nobody fails: {nobody or 'none of them'}.</p>"
+        + f"<p>Nobody fails: {nobody}.</p>"
         + f"<p class='soft'>{escape(HOW)}</p>"
     )
 
