@@ -23,7 +23,7 @@ KERNEL := warm
 LESSON := *
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks outputs mistakes kill-matrix messages bench bench-class zoo-report lint clean
+.PHONY: help lab test notebooks outputs mistakes kill-matrix messages bench bench-class zoo-report site links lint clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -80,12 +80,19 @@ bench-class: $(READY) ## grade a class with stock nbgrader and with the course; 
 zoo-report: $(READY) ## grade hostile and broken submissions with stock nbgrader and with the course
 	$(PYTHON) -m benchmarks.zoo
 
+site: $(READY) ## build the static site, lessons and docs to read, into _site/
+	$(PYTHON) tools/site/build.py _site
+	@echo "Open _site/index.html in a browser."
+
+links: site ## try every link of the site, also those to other places; needs the network
+	$(PYTHON) -m linkcheck --check-extern --no-warnings _site/index.html
+
 lint: $(READY) ## check style with ruff
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 
 clean: ## remove environments and caches, never anybody's work or grades
-	rm -rf .conda .venv .pytest_cache .ruff_cache
+	rm -rf .conda .venv .pytest_cache .ruff_cache _site
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Of rxnmapper lesson 8 wants the small trained model that comes with it, and nothing it depends on.

@@ -1,0 +1,55 @@
+"""The static site. `make site` lays lessons, solved lessons and docs out in one folder for it."""
+
+import tomllib
+from functools import partial
+from pathlib import Path
+
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
+root = Path(__file__).parents[2]
+home = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+
+project = "Self-attention"
+copyright = "the attention-course authors. Text and figures: CC BY 4.0. Code: BSD-3-Clause."
+language = "en"
+extensions = ["myst_nb"]
+templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["course.css"]
+
+# Notebooks are shown with the outputs that are stored in them: nothing is run, and no page asks
+# another site for anything.
+nb_execution_mode = "off"
+nb_ipywidgets_js = {}
+nb_merge_streams = True
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+html_theme = "pydata_sphinx_theme"
+html_title = project
+html_sourcelink_suffix = ""  # a notebook's source is what a reader downloads
+html_context = {
+    "repository": home["Repository"].removeprefix("https://github.com/"),
+    "default_mode": "auto",  # light or dark, as the reader's machine is
+}
+html_theme_options = {
+    "github_url": home["Repository"],
+    "navbar_align": "left",
+    "article_header_end": ["doors"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_end": [],
+}
+
+
+def mathml(writer, node, **display):
+    """`$x^2$` -> MathML, which browsers set by themselves: no script, and nothing to load."""
+    formula = node.astext().replace(r"\dots", r"\ldots")  # docutils knows the second alone
+    writer.body.append(tex2mathml(formula, **display))
+    raise SkipNode
+
+
+def setup(app):
+    block = partial(mathml, as_block=True)
+    app.add_html_math_renderer("mathml", (mathml, None), (block, None))
