@@ -19,8 +19,14 @@ c.CourseDirectory.db_url = os.environ.get(
 # The folder that instructor and learners share; it must exist and be writable by all of them.
 c.Exchange.root = os.environ.get("COURSE_EXCHANGE", str(here / "exchange"))
 
-# Collecting follows no link. Learners, who collect nothing, are spared the import.
+# In a checkout, what is handed in is the lesson that `make lab` opens, wherever that is asked for.
+if (here / "notebooks" / "start.ipynb").exists():
+    c.Exchange.assignment_dir = str(here / "notebooks")
+
+# Where the sources are is the course, also for formgrader in a server that runs elsewhere.
+# Collecting follows no link; learners, who collect nothing, are spared the import.
 if (here / c.CourseDirectory.source_directory).exists():
+    c.CourseDirectory.root = str(here)
     c.ExchangeFactory.collect = "grader.classroom.collect.CarefulCollect"
 
 # What a learner finds where the answer was; `check` knows an untouched stub by it.
