@@ -1,0 +1,57 @@
+"""nbgrader's Assignment List, told in one line what is wrong with the exchange.
+
+nbgrader shows a learner a traceback, or what only an administrator can do something with.
+"""
+
+from nbgrader.exchange.default import Exchange
+from nbgrader.server_extensions.assignment_list.handlers import AssignmentList
+from nbgrader.utils import check_directory
+
+MANAGER = "assignment_list_manager"  # nbgrader's name for it
+
+
+def in_one_line(value: str) -> str:
+    """What was wrong: `in_one_line("Traceback ...\\nnbgrader.ExchangeError: No")` -> "No"."""
+    last = value.strip().splitlines()[-1]
+    return last.partition(": ")[2] or last
+
+
+class PlainList(AssignmentList):
+    """The same list, submissions too, with errors that a learner can read."""
+
+    def list_assignments(self, course_id: str | None = None) -> dict:
+        return self._exchange_missing() or super().list_assignments(course_id)
+
+    def submit_assignment(self, course_id: str, assignment_id: str) -> dict:
+        if missing := self._exchange_missing():
+            return missing
+        answer = super().submit_assignment(course_id, assignment_id)
+        if not answer["success"]:
+            answer["value"] = in_one_line(answer["value"])
+        return answer
+
+    def _exchange_missing(self) -> dict | None:
+        with self.get_assignment_dir_config() as config:
+            root = Exchange(config=config).root
+        if check_directory(root, write=True, execute=True):
+            return None
+        said = (
+            f"The exchange {root} is missing or closed to you. It is the folder that you share "
+            "with your instructor: ask where it is, and set COURSE_EXCHANGE to it. "
+            "Without a class you need none."
+        )
+        return {"success": False, "value": said}
+
+
+def _jupyter_server_extension_points() -> list[dict]:
+    return [{"module": "grader.runtime.assignments"}]
+
+
+def _load_jupyter_server_extension(server) -> None:
+    def replace() -> None:
+        settings = server.web_app.settings
+        if MANAGER in settings:
+            settings[MANAGER] = PlainList(parent=server)
+            settings[MANAGER].root_dir = server.root_dir
+
+    server.io_loop.add_callback(replace)  # once nbgrader has set its own, whoever is loaded first
