@@ -52,7 +52,7 @@ class Exercise:
 
     name: str
     lesson: str
-    place: int  # among the exercises of its lesson
+    place: float  # among the exercises of its lesson: 1.5 comes between 1 and 2
     points: float
     signature: str
     hints: tuple[str, ...]

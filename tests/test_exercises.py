@@ -61,11 +61,11 @@ each_wrong = pytest.mark.parametrize(
 )
 
 
-def test_the_exercises_and_their_points_are_those_of_the_contract():
-    declared = {}
-    for exercise in exercises():
-        declared.setdefault(exercise.lesson, {})[exercise.name] = exercise.points
-    assert declared == CONTRACT
+@pytest.mark.parametrize("lesson", CONTRACT)
+def test_what_was_released_keeps_its_lesson_and_its_points(lesson):
+    """New exercises may join: gradebooks and learners' files know the others by name and points."""
+    declared = {e.name: e.points for e in exercises() if e.lesson == lesson}
+    assert declared.items() >= CONTRACT[lesson].items()
 
 
 @each_exercise

@@ -1,5 +1,10 @@
 """How `make outputs` stores a solved lesson: run, and without what differs from run to run."""
 
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent))
+
 c = get_config()
 
 c.NbConvertApp.export_format = "notebook"
@@ -19,4 +24,6 @@ c.CoalesceStreamsPreprocessor.enabled = True
 c.NotebookExporter.preprocessors = [
     "nbconvert.preprocessors.CoalesceStreamsPreprocessor",
     "grader.runtime.saving.still_outputs",
+    "tidy.readable_ids",
+    "tidy.minutes",
 ]

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from grader import __version__
 from grader.report import lines_of
 from grader.results import Result, results
 from grader.runtime.notebook import NotANotebook, read_notebook, run_notebook
@@ -34,8 +35,14 @@ def run(options: Namespace) -> int:
     rows = results(notebook, ended)
     points, most = sum(row.points for row in rows), sum(row.max_points for row in rows)
     if options.json:
-        found = {"notebook": str(path), "points": points, "max_points": most}
-        print(json.dumps(found | {"exercises": [asdict(row) for row in rows]}, indent=2))
+        found = {
+            "version": __version__,
+            "notebook": str(path),
+            "points": points,
+            "max_points": most,
+            "exercises": [asdict(row) for row in rows],
+        }
+        print(json.dumps(found, indent=2))
     else:
         Console().print(_table(rows, points, most))
     return 0 if points == most else 1
