@@ -3,17 +3,19 @@
 nbgrader shows a learner a traceback, or what only an administrator can do something with.
 """
 
+import re
+
 from nbgrader.exchange.default import Exchange
 from nbgrader.server_extensions.assignment_list.handlers import AssignmentList
 from nbgrader.utils import check_directory
 
 MANAGER = "assignment_list_manager"  # nbgrader's name for it
+_ERROR = re.compile(r"^[\w.]+Error: ", re.MULTILINE)
 
 
-def in_one_line(value: str) -> str:
-    """What was wrong: `in_one_line("Traceback ...\\nnbgrader.ExchangeError: No")` -> "No"."""
-    last = value.strip().splitlines()[-1]
-    return last.partition(": ")[2] or last
+def message_of(trace: str) -> str:
+    """What the error itself says: `message_of("Traceback ...\\nExchangeError: No")` -> "No"."""
+    return _ERROR.split(trace)[-1].strip()
 
 
 class PlainList(AssignmentList):
@@ -27,7 +29,7 @@ class PlainList(AssignmentList):
             return missing
         answer = super().submit_assignment(course_id, assignment_id)
         if not answer["success"]:
-            answer["value"] = in_one_line(answer["value"])
+            answer["value"] = message_of(answer["value"])
         return answer
 
     def _exchange_missing(self) -> dict | None:
