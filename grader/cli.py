@@ -13,6 +13,7 @@ COMMANDS = {
     "progress": "say what you have done, and what to do next",
     "autograde": "grade what was handed in for a lesson",
     "report": "write what a class made of a lesson",
+    "alike": "list answers that are more alike than one would expect",
     "cage": "try how well submissions can be shut in here",
 }
 
