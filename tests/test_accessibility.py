@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from classes import learner, results
 from lab import CHROMIUM
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -15,6 +16,8 @@ from grader import exercises, grade
 from grader.catalogue import real_bugs
 from grader.classroom.feedback import page as feedback_page
 from grader.classroom.outcome import Outcome
+from grader.classroom.report.page import page as class_report
+from grader.exercises import find
 from grader.report import as_html
 
 pytest.importorskip("playwright.sync_api")
@@ -61,8 +64,9 @@ def violations(browser):
     """What axe finds on a page of HTML, by itself or also where Jupyter's template is to blame."""
     script = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
-    def look(html, leave=tuple(JUPYTERS)):
+    def look(html, leave=tuple(JUPYTERS), scheme="light"):
         page = context.new_page()
+        page.emulate_media(color_scheme=scheme)
         page.set_content(html, wait_until="domcontentloaded")
         page.evaluate(script)
         asked = {"leave": list(leave), "laws": LAWS, "places": list(JUPYTERS)}
@@ -142,6 +146,19 @@ def test_the_page_that_a_learner_gets_back_breaks_no_rule(verdicts, violations):
     made = feedback_page(new_notebook(cells=answers), outcome, "(Score: 2.0 / 7.0)")
     assert verdicts[0].message.splitlines()[0].split(": ")[0] in made
     assert violations(made, leave=()) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_on_a_class_breaks_no_rule_in_either_theme(scheme, verdicts, violations):
+    wrong, right = verdicts[0], grade("average", find("average").right)
+    made = results(
+        *(learner(number, wrong, right, late=7200.0, seconds=1.5) for number in range(6)),
+        learner(7, *verdicts[2:4]),
+        learner(8, state="not gradable", reason="The file is empty."),
+    )
+    shown = class_report(made, "2030-01-31")
+    assert "Talk it over" in shown
+    assert violations(shown, leave=(), scheme=scheme) == []
 
 
 @pytest.mark.parametrize("rule", PLANTED)

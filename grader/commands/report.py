@@ -31,11 +31,12 @@ def run(options: Namespace) -> int:
     from grader.classroom.report import lms
     from grader.classroom.report.gather import gather
     from grader.classroom.report.page import page
+    from grader.classroom.report.roster import read_roster
     from grader.classroom.report.table import columns, rows
     from grader.classroom.settings import REPORTS
     from grader.classroom.spreadsheet import as_text
 
-    roster = lms.read_roster(options.roster, options.lms) if options.roster else None
+    roster = read_roster(options.roster, options.lms) if options.roster else None
     course = Course.here()
     results = gather(course, options.lesson, options.names)
     made = {
