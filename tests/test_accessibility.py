@@ -14,10 +14,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from grader import exercises, grade
 from grader.catalogue import real_bugs
+from grader.classroom.alike.compare import places
+from grader.classroom.alike.gather import Class as AnswersOfAClass
+from grader.classroom.alike.gather import HandedIn
+from grader.classroom.alike.page import page as alike_page
 from grader.classroom.feedback import page as feedback_page
 from grader.classroom.outcome import Outcome
 from grader.classroom.report.page import page as class_report
-from grader.exercises import find
 from grader.report import as_html
 
 pytest.importorskip("playwright.sync_api")
@@ -150,15 +153,29 @@ def test_the_page_that_a_learner_gets_back_breaks_no_rule(verdicts, violations):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_report_on_a_class_breaks_no_rule_in_either_theme(scheme, verdicts, violations):
-    wrong, right = verdicts[0], grade("average", find("average").right)
+    wrong = next(verdict for verdict in verdicts if verdict.exercise == "average")
+    mixed = [verdict for verdict in verdicts if verdict.exercise == "mix"]
     made = results(
-        *(learner(number, wrong, right, late=7200.0, seconds=1.5) for number in range(6)),
-        learner(7, *verdicts[2:4]),
+        *(learner(n, wrong, each, late=7200.0, seconds=1.5) for n, each in enumerate(mixed)),
         learner(8, state="not gradable", reason="The file is empty."),
     )
     shown = class_report(made, "2030-01-31")
     assert "Talk it over" in shown
     assert violations(shown, leave=(), scheme=scheme) == []
+
+
+def test_the_page_of_answers_that_are_alike_breaks_no_rule(violations):
+    long = "def f(x):\n" + "".join(f"    x = x * {n} + {n}  # step {n}\n" for n in range(20))
+    others = [HandedIn(f"l{n}", {"f": f"def f(x):\n    return {n}"}) for n in range(8)]
+    two, copied = (
+        [HandedIn(who, {"f": long}) for who in ("ada", "bob")],
+        long + "    # the very end of it",
+    )
+    found = AnswersOfAClass("01-averaging", [*others, *two, HandedIn("cyd", {"f": copied})])
+    found.left_out.append("dan: nothing was handed in.")
+    looked = places(found)
+    assert [bool(place.same) for place in looked] == [True, False]
+    assert violations(alike_page(found, looked), leave=()) == []
 
 
 @pytest.mark.parametrize("rule", PLANTED)
