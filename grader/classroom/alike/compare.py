@@ -16,6 +16,7 @@ FEWEST = 8  # answers that are needed to tell what is usual
 MOST_SHARING = 5  # what more learners have in common is usual
 WEIGHTS = {"comment": 2, "name": 2, "layout": 4, "wrong": 10}  # in words of code
 LISTED = 30  # two who share so much are listed, if that is also
+LEAST = 3  # in one exercise; less is in every answer
 TIMES = 2  # so many times what half the class shares with whoever is nearest
 SUBSTANCE = 60  # words of code; shorter notebooks may well be the same
 MOST_PAIRS = 5  # of a group are shown
@@ -99,14 +100,13 @@ def _pairs(hands: list[HandedIn], read: dict[str, Traits], found: Class) -> list
         those = {n: hand for n, hand in enumerate(hands) if exercise in hand.answers}
         for (one, other), (rare, sharing) in _rare(exercise, those, read, found).items():
             runs = {trait for trait in rare if trait[0] == "code"}
-            usual = {trait for trait in found.usual if trait[0] == "code"}
             texts = [read[hands[n].answers[exercise]] for n in (one, other)]
-            words = min(len(text.run_words(runs) - text.run_words(usual)) for text in texts)
+            words = min(len(text.run_words(runs) - text.run_words(found.usual)) for text in texts)
             kinds = defaultdict(list)
             for trait in sorted(rare - runs):
                 kinds[trait[0]].append(trait)
             about = Shared(exercise, words, dict(kinds), runs, sharing, len(those))
-            if about.weight:
+            if about.weight >= LEAST:
                 shared[one, other].append(about)
     pairs = [Pair(hands[one], hands[other], all_) for (one, other), all_ in shared.items()]
     nearest = dict.fromkeys((hand.learner for hand in hands), 0)
@@ -149,8 +149,7 @@ def _given(trait: Trait, found: Class) -> bool:
 
 def _own(text: Traits, given: frozenset[Trait]) -> int:
     """How many words of code of an answer are the learner's."""
-    stub = text.run_words({trait for trait in given if trait[0] == "code"})
-    return sum(word.counts for word in text.words) - len(stub)
+    return sum(word.counts for word in text.words) - len(text.run_words(given))
 
 
 def _size(trait: Trait) -> int:

@@ -1,5 +1,6 @@
 """Shows the places to look, as lines for a terminal and as a page with the texts side by side."""
 
+import re
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
@@ -18,12 +19,18 @@ NO_PROOF = (
     "that came about: learners may have worked together as they were allowed to, or read the same "
     "book. Talk to them. No points depend on it."
 )
+HOW_COUNTED = (
+    "Marked is what few others wrote and the lesson does not say. Words of code are compared "
+    "without the names that learners choose. Learners whose answers are the same to the character "
+    "count once."
+)
 KINDS = {
-    "comment": "the same {} in words",
+    "comment": "the same {}, word for word",
     "name": "the same {} for what they made",
     "layout": "{} with the same odd spaces",
     "wrong": "the same wrong answer, which is no known mistake",
 }
+_SIGNS = re.compile(r"[^\w\n]*")
 UNITS = {"comment": ("comment", "comments"), "name": ("name", "names"), "layout": ("line", "lines")}
 
 
@@ -73,8 +80,8 @@ def page(found: Class, places: list[Place]) -> str:
     title = escape(f"{found.lesson}: answers that are alike")
     parts = [
         f"<header><h1>{title}</h1><p>{escape(summary(found, places))}</p>",
-        f"<p>{NO_PROOF}</p></header>",
-        *map(_section, places),
+        f"<p>{NO_PROOF}</p><p class='soft'>{HOW_COUNTED}</p></header>",
+        *(_section(place, found) for place in places),
     ]
     if found.left_out:
         told = "".join(f"<li>{escape(plain_text(line, 500))}</li>" for line in found.left_out)
@@ -88,7 +95,7 @@ def page(found: Class, places: list[Place]) -> str:
     )
 
 
-def _section(place: Place) -> str:
+def _section(place: Place, found: Class) -> str:
     parts = [f"<h2>{escape(plain_text(', '.join(place.learners), 2000))}</h2>"]
     if place.same:
         lines = "".join(f"<li>{escape(line)}</li>" for line in tell(place))
@@ -99,18 +106,17 @@ def _section(place: Place) -> str:
     for pair in place.pairs:
         if len(place.learners) > 2:
             parts.append(f"<h3>{escape(_who(pair.one))} and {escape(_who(pair.other))}</h3>")
-        parts += [_beside(pair, shared) for shared in _most_first(pair)]
+        parts += [_beside(pair, shared, found) for shared in _most_first(pair)]
     if place.more_pairs:
         parts.append(f"<p>{place.more_pairs} more pairs of them are alike, in less.</p>")
     return "".join(parts)
 
 
-def _beside(pair: Pair, shared: Shared) -> str:
+def _beside(pair: Pair, shared: Shared, found: Class) -> str:
     texts = [(_who(hand), hand.answers[shared.exercise]) for hand in (pair.one, pair.other)]
-    wanted = shared.runs.union(*shared.kinds.values())
     columns = "".join(
         f"<div><h4>{escape(who)}</h4>"
-        f"{_text(f'{shared.exercise} by {who}', text, _spans(text, wanted))}</div>"
+        f"{_text(f'{shared.exercise} by {who}', text, _spans(text, shared, found))}</div>"
         for who, text in texts
     )
     told = escape(f"{shared.exercise}: {_tell(shared)}.")
@@ -128,12 +134,16 @@ def _text(label: str, text: str, spans: Iterable[Span]) -> str:
     return f"<pre tabindex='0' role='region' aria-label='{escape(label)}'>{shown}</pre>"
 
 
-def _spans(text: str, wanted: set) -> list[Span]:
-    """Where the traits stand, what touches joined."""
-    found = traits(text).spans
+def _spans(text: str, shared: Shared, found: Class) -> list[Span]:
+    """Where it stands what two share; words with nothing but signs between them are joined."""
+    read = traits(text)
+    words = read.run_words(shared.runs) - read.run_words(found.usual)
+    spans = [(read.words[n].start, read.words[n].end) for n in words]
+    for those in shared.kinds.values():
+        spans += [span for trait in those for span in read.spans.get(trait, ())]
     joined: list[Span] = []
-    for start, stop in sorted(span for trait in wanted for span in found.get(trait, ())):
-        if joined and start <= joined[-1][1]:
+    for start, stop in sorted(spans):
+        if joined and _SIGNS.fullmatch(text[joined[-1][1] : start]):
             joined[-1] = joined[-1][0], max(stop, joined[-1][1])
         else:
             joined.append((start, stop))

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -48,10 +49,11 @@ class Traits:
     words: list[Word]
     spans: dict[Trait, list[Span]]
 
-    def run_words(self, runs: set[Trait]) -> set[int]:
-        """The numbers of the words that stand in one of these runs of code."""
-        places = {word.start: n for n, word in enumerate(self.words)}
-        first = {places[start] for run in runs for start, _ in self.spans.get(run, ())}
+    def run_words(self, runs: Set[Trait]) -> set[int]:
+        """The numbers of the words that stand in those of the runs of code that it has."""
+        number = {word.start: n for n, word in enumerate(self.words)}
+        mine = (trait for trait in self.spans if trait[0] == "code" and trait in runs)
+        first = {number[start] for run in mine for start, _ in self.spans[run]}
         return {n for start in first for n in range(start, start + RUN) if self.words[n].counts}
 
 
