@@ -1,4 +1,4 @@
-"""Builds the static site from what is stored, and runs nothing: `python tools/site/build.py FOLDER`."""
+"""Builds the static site from stored outputs, running nothing: `python build.py FOLDER`."""
 
 import shutil
 import sys
@@ -14,14 +14,19 @@ ROOT = HERE.parents[1]
 def build(folder):
     """`build("_site")` -> 0, and pages in _site/; a warning is an error."""
     with TemporaryDirectory() as stage:
+        source, pages = Path(stage, "source"), Path(stage, "pages")
         # Laid out as in the checkout, so that links between files hold in both.
         for part in ("docs", "notebooks", "solutions"):
-            shutil.copytree(ROOT / part, Path(stage, part))
+            shutil.copytree(ROOT / part, source / part)
         for page in HERE.glob("*.md"):
-            shutil.copy(page, stage)
-        Path(stage, "solutions/start.ipynb").unlink()  # there is nothing to solve in it
-        arguments = ["-q", "-W", "--keep-going", "-c", HERE, "-d", f"{stage}/.doctrees"]
-        return main([str(argument) for argument in (*arguments, stage, folder)])
+            shutil.copy(page, source)
+        (source / "solutions/start.ipynb").unlink()  # there is nothing to solve in it
+        arguments = ["-q", "-W", "--keep-going", "-c", HERE, source, pages]
+        failed = main([str(argument) for argument in arguments])
+        if not failed:
+            shutil.rmtree(pages / ".doctrees")
+            shutil.copytree(pages, folder, dirs_exist_ok=True)
+        return failed
 
 
 if __name__ == "__main__":
