@@ -32,6 +32,7 @@ EXPOSED = "--LabApp.expose_app_in_browser=True"
 RED = "[data-mime-type='application/vnd.jupyter.error'], [data-mime-type$='.stderr']"
 ALL_RAN = """() => jupyterapp.shell.currentWidget.content.widgets.every(
     cell => cell.model.type != "code" || cell.model.executionCount)"""
+SAVED = "() => !jupyterapp.shell.currentWidget.context.model.dirty"
 KERNEL_READY = "async () => { await jupyterapp.shell.currentWidget.sessionContext.ready; }"
 PLACE = "id => jupyterapp.shell.currentWidget.content.widgets.findIndex(c => c.model.id == id)"
 
@@ -240,9 +241,10 @@ def test_validate_agrees_when_everything_is_right(page):
         run_with_check(page)
         expect(cell(page, f"check-{name}")).to_contain_text(f"{name}: right")
     page.keyboard.press("Control+S")
+    page.wait_for_function(SAVED)
     expect(validate(page)).to_contain_text("Success! Your notebook passes all the tests.")
     keep_picture(page, "08-validate-right")
-    page.get_by_role("button", name="Ok").click()
+    page.get_by_role("button", name="Ok", exact=True).click()
 
 
 def test_the_lesson_at_hand_is_what_is_submitted_as_often_as_one_likes(page, course):
