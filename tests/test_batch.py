@@ -14,9 +14,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from distributed import Client, Security
 from nbgrader.api import Gradebook
 
 from benchmarks.classes import BIN, Class
+from grader.classroom.cluster import Crew
 from grader.classroom.outcome import load_all
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the cage is made of bubblewrap")
@@ -213,6 +215,12 @@ def test_while_one_grades_another_is_refused(course):
         _, trouble, status = grader(course)
     assert status == 2
     assert trouble == "Another command grades this course right now; wait for it.\n"
+
+
+def test_other_users_of_the_machine_are_not_let_in_to_the_workers():
+    with Crew(1, None) as crew, pytest.raises(OSError, match="Timed out|closed"):
+        address = crew._cluster.scheduler_address
+        Client(address, security=Security.temporary(), timeout=5, set_as_default=False)
 
 
 # -- a real scheduler ------------------------------------------------------------------------------

@@ -71,8 +71,14 @@ class Crew:
             ) from None
 
     def _hire(self) -> Client:
+        # Dask's ports carry code, and everybody on this machine can reach them: TLS, with keys that
+        # exist for this run only, lets nobody else in.
         self._cluster = LocalCluster(
-            n_workers=self._jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=self._jobs,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
+            security=True,
         )
         return Client(self._cluster, set_as_default=False)
 
