@@ -97,7 +97,7 @@ def followed(copy):
     (copy.folder / FILE).write_text(blocks(ADD, "python")[0] + "\n", encoding="utf-8")
     add_cells(copy.folder / NOTEBOOK)
     by_hand = copy.changed()
-    commands = "\n".join(blocks(ADD, "sh")).splitlines()
+    commands = "\n".join(blocks(ADD, "sh")).replace("\\\n", "").splitlines()
     return by_hand, {command: copy.run(command) for command in commands}
 
 
