@@ -261,7 +261,7 @@ def test_a_class_of_one_and_one_in_which_all_are_equal_have_a_page_without_it():
         made = results(*(learner(n, RIGHT["mix"], RIGHT["average"]) for n in range(count)))
         assert [item.discrimination for item in items(made)] == [None, None]
         shown = page(made, "2030-01-31")
-        assert "Nobody fails: <code>mix</code>, <code>average</code>" in shown
+        assert "nobody fails: <code>mix</code>, <code>average</code>" in shown
         assert "Nothing stands out" in shown
 
 

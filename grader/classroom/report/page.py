@@ -95,12 +95,12 @@ def _exercises(analysed: list[Item]) -> str:
         for item in analysed
     ]  # fmt: skip
     easy = [item.name for item in analysed if item.learners and item.full == item.learners]
-    nobody = ", ".join(f"<code>{escape(name)}</code>" for name in easy) or "none of them"
+    nobody = ", ".join(f"<code>{escape(name)}</code>" for name in easy) or "none"
     kinds = [kind.capitalize() for kind in KINDS]
     return (
         "<h2>Exercises</h2>"
         + table("Each exercise, and what the answers to it were", (*columns, *kinds), rows)
-        + f"<p>Nobody fails: {nobody}.</p>"
+        + f"<p>Exercises that nobody fails: {nobody}.</p>"
         + f"<p class='soft'>{escape(HOW)}</p>"
     )
 
