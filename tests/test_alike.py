@@ -17,6 +17,7 @@ from honest import ANSWERS, LESSON
 from pygments.lexers import PythonLexer
 
 from benchmarks.classes import MIX, handed_in, solved
+from grader.classroom.alike import compare
 from grader.classroom.alike import traits as reading
 from grader.classroom.alike.compare import FEWEST, MOST_SHARING, places
 from grader.classroom.alike.gather import Class, HandedIn, answers_in, gather
@@ -24,6 +25,7 @@ from grader.classroom.alike.page import summary, tell
 from grader.classroom.alike.traits import MOST_CHARACTERS, RUN, traits
 from grader.classroom.course import Course
 from grader.classroom.outcome import Outcome
+from grader.classroom.settings import config_here, secrets
 from grader.cli import main
 from grader.verdict import Verdict
 
@@ -119,6 +121,11 @@ def who(found):
 def test_who_wrote_it_by_themselves_is_not_listed(look):
     assert alike(ANSWERS) == look(notebooks(ANSWERS)) == []
     assert "No two of 10 answers" in summary(look.found, [])
+
+
+def test_not_even_if_half_as_much_were_enough(monkeypatch):
+    monkeypatch.setattr(compare, "LISTED", compare.LISTED / 2)
+    assert alike(ANSWERS) == []
 
 
 @pytest.mark.parametrize("learner", SPECIAL)
@@ -220,6 +227,15 @@ def test_two_who_handed_in_the_same_file_are_listed_however_few_they_are(look):
     assert place.learners == ("ada", "zoë")
     assert tell(place)[1] == "their files are the same, byte for byte"
     assert "Fewer than 8 cannot tell what is usual" in summary(look.found, [place])
+
+
+def test_short_answers_may_be_the_same_but_not_the_file():
+    short = [
+        HandedIn(who, {"f": "def f(x):\n    return x.mean(0)"}, file)
+        for who, file in (("ada", "1"), ("bob", "2"), ("cyd", "1"), ("dan", ""), ("eve", ""))
+    ]
+    (place,) = places(Class("lesson", short))
+    assert (place.learners, place.same_file) == (("ada", "cyd"), True)
 
 
 def test_moved_cells_and_other_outputs_do_not_hide_that_answers_are_the_same(look):
@@ -329,6 +345,7 @@ def test_the_command_lists_writes_a_page_and_nothing_else(tmp_path, monkeypatch,
     assert "not a verdict" in told
     (made,) = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     assert made == tmp_path / "reports" / LESSON / "alike.html"
+    assert str(made.parents[1]) in secrets(tmp_path, config_here())  # hidden from the cage
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     html = made.read_text()
     assert "<script" not in html

@@ -5,6 +5,7 @@ but what they share that next to nobody else wrote. So a class has to be large e
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
@@ -18,7 +19,7 @@ WEIGHTS = {"comment": 2, "name": 2, "layout": 4, "wrong": 10}  # in words of cod
 LISTED = 30  # two who share so much are listed, if that is also
 LEAST = 3  # in one exercise; less is in every answer
 TIMES = 2  # so many times what half the class shares with whoever is nearest
-SUBSTANCE = 60  # words of code; shorter notebooks may well be the same
+SUBSTANCE = 60  # words of code; shorter answers may well be the same
 MOST_PAIRS = 5  # of a group are shown
 
 
@@ -80,17 +81,21 @@ def places(found: Class) -> list[Place]:
     read = {}
     for key in hands:
         read |= {text: traits(text) for _, text in key if text not in read}
-    same = [
-        Place(
-            tuple(one.learner for one in group),
-            same=group[0],
-            same_file=len({one.file for one in group}) == 1,
-        )
-        for key, group in hands.items()
-        if len(group) > 1 and sum(_own(read[text], found.given) for _, text in key) >= SUBSTANCE
-    ]
+    same = [place for group in hands.values() for place in _same(group, read, found)]
     same.sort(key=lambda place: -len(place.learners))
     return same + _groups(_pairs([group[0] for group in hands.values()], read, found), hands)
+
+
+def _same(group: list[HandedIn], read: dict[str, Traits], found: Class) -> Iterator[Place]:
+    """Those of a group with the same answers to whom that cannot have happened by itself."""
+    words = sum(_own(read[text], found.given) for text in group[0].answers.values())
+    by_file = defaultdict(list)
+    for one in group:
+        by_file[one.file or one.learner].append(one)
+    for those in [group] if words >= SUBSTANCE else by_file.values():
+        if len(those) > 1:
+            same_file = len(by_file[those[0].file]) == len(those)
+            yield Place(tuple(one.learner for one in those), those[0], same_file)
 
 
 def _pairs(hands: list[HandedIn], read: dict[str, Traits], found: Class) -> list[Pair]:
