@@ -28,8 +28,8 @@ from os.path import expanduser
 
 load_subconfig({deploy!r})
 c = get_config()
-c.JupyterHub.bind_url, c.JupyterHub.hub_port = {address!r}, {hub}
-c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{proxy}"
+c.JupyterHub.bind_url, c.JupyterHub.hub_bind_url = {address!r}, {inner!r}
+c.ConfigurableHTTPProxy.api_url = {proxy!r}
 # what /etc/jupyter is to a real class: it comes after the settings in a home
 c.Spawner.environment["JUPYTER_CONFIG_PATH"] = (
     lambda spawner: expanduser("~" + spawner.user.name) + "/.jupyter:" + {settings!r}
@@ -89,11 +89,12 @@ class Person:
         """A notebook, saved in this person's JupyterLab."""
         self.page.evaluate(SAVE, [path, notebook])
 
-    @property
-    def processes(self):
-        """All that runs as this person."""
-        user = pwd.getpwnam(self.name).pw_uid
-        return [one for one in psutil.process_iter(["uids"]) if one.info["uids"].real == user]
+    def server(self):
+        """The process of this person's server."""
+        (server,) = (
+            p for p in _processes(self.name) if "jupyterhub-singleuser" in str(p.cmdline())
+        )
+        return server
 
 
 @contextlib.contextmanager
@@ -107,6 +108,11 @@ def people(*names):
         _remove(names)
 
 
+def _processes(name):
+    user = pwd.getpwnam(name).pw_uid
+    return [one for one in psutil.process_iter(["uids"]) if one.info["uids"].real == user]
+
+
 def _full(name):
     return f"{GROUP}-{name}"
 
@@ -114,8 +120,7 @@ def _full(name):
 def _remove(names):
     for name in map(_full, names):
         with contextlib.suppress(KeyError):
-            user = pwd.getpwnam(name).pw_uid
-            theirs = [one for one in psutil.process_iter(["uids"]) if one.info["uids"].real == user]
+            theirs = _processes(name)
             for process in theirs:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
@@ -128,7 +133,10 @@ def _remove(names):
 
 @contextlib.contextmanager
 def hub(instructor, folder):
-    """The address of a JupyterHub with the files of docs/deploy; its own folders are in `folder`."""
+    """A JupyterHub with the files of docs/deploy, its folders in another: its address, its proxy's.
+
+    What the proxy's second address is asked changes where pages lead.
+    """
     settings, state = folder / "jupyter", folder / "state"
     state.mkdir(mode=0o700)
     documented("install -d", ines=instructor.name, srv=str(folder).strip("/"))
@@ -136,11 +144,10 @@ def hub(instructor, folder):
     shutil.copytree(DEPLOY / "jupyter", settings)
     shutil.copy(ROOT / "nbgrader_config.py", settings)
     shutil.copytree(ROOT / "grader/runtime/config", settings / "jupyter_server_config.d")
-    public, *inner = (_free_port() for _ in range(3))
-    address = f"http://127.0.0.1:{public}"
+    address, inner, proxy = (f"http://127.0.0.1:{_free_port()}" for _ in range(3))
     config = CONFIG.format(
         deploy=str(DEPLOY / "jupyterhub_config.py"), settings=str(settings),
-        address=address, hub=inner[0], proxy=inner[1],
+        address=address, inner=inner, proxy=proxy,
     )  # fmt: skip
     (state / "config.py").write_text(config)
     variables = {"COURSE_EXCHANGE": str(folder / "exchange"), "COURSE_GROUP": GROUP}
@@ -151,7 +158,7 @@ def hub(instructor, folder):
         )  # fmt: skip
         try:
             wait_for(server, f"{address}/hub/api")
-            yield address
+            yield address, proxy
         finally:
             server.send_signal(signal.SIGINT)  # ends the proxy and everybody's server too
             server.wait(60)
