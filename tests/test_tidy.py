@@ -6,8 +6,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tools"))
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
 import tidy
 
 
