@@ -1,5 +1,6 @@
 """The static site. `make site` lays lessons, solved lessons and docs out in one folder for it."""
 
+import re
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,13 @@ def mathml(writer, node, **display):
     raise SkipNode
 
 
+def link_to_pages(app, pagename, templatename, context, doctree):
+    """`href='a.ipynb'` in a stored output -> `href='a.html'`; links in text are Sphinx's affair."""
+    if "body" in context:
+        context["body"] = re.sub(r"(href='[^':]*)\.ipynb'", r"\1.html'", context["body"])
+
+
 def setup(app):
     block = partial(mathml, as_block=True)
     app.add_html_math_renderer("mathml", (mathml, None), (block, None))
+    app.connect("html-page-context", link_to_pages)
