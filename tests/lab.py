@@ -68,7 +68,8 @@ def serving(folder, command, **environment):
 def stop(server):
     """End a server and whoever started it: `make` does not wait for what it runs."""
     if hasattr(os, "killpg"):
-        os.killpg(server.pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):  # it ended by itself
+            os.killpg(server.pid, signal.SIGTERM)
     else:
         server.terminate()
     server.wait(30)

@@ -1,4 +1,4 @@
-"""nbgrader's Assignment List, told in one line what is wrong with the exchange.
+"""nbgrader's Assignment List, which says in plain words what is wrong with the exchange.
 
 nbgrader shows a learner a traceback, or what only an administrator can do something with.
 """
@@ -37,10 +37,10 @@ class PlainList(AssignmentList):
             root = Exchange(config=config).root
         if check_directory(root, write=True, execute=True):
             return None
-        said = (
-            f"The exchange {root} is missing or closed to you. It is the folder that you share "
-            "with your instructor: ask where it is, and set COURSE_EXCHANGE to it. "
-            "Without a class you need none."
+        said = (  # in short lines: the dialog wraps none
+            "The exchange, the folder that you share with your instructor, is missing or closed to "
+            f"you:\n{root}\n"
+            "Ask where it is, and set COURSE_EXCHANGE to it. Without a class you need none."
         )
         return {"success": False, "value": said}
 
