@@ -18,6 +18,8 @@ PYTHON := $(BIN)/python
 AND := :
 endif
 export PATH := $(CURDIR)/$(BIN)$(AND)$(PATH)
+# The proxy of JupyterHub, for a test: conda brings it along, and there is no hub on Windows.
+PROXY := $(if $(CONDA)$(filter Windows_NT,$(OS)),,$(BIN)/configurable-http-proxy)
 PYTEST := $(PYTHON) -m pytest -n 2
 KERNEL := warm
 LESSON := *
@@ -42,7 +44,7 @@ lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is pas
 test outputs bench bench-class: export COURSE_PROGRESS := none
 
 # The suite comes last, so that its summary is the last thing to read.
-test: $(READY) ## run every notebook, learners' and solved, then the test suite
+test: $(READY) $(PROXY) ## run every notebook, learners' and solved, then the test suite
 	@sh tools/system-packages chromium bubblewrap postgresql
 	$(PYTEST) -q --nbval-lax --nbval-kernel-name $(KERNEL) notebooks
 	$(PYTEST) -q --nbval --nbval-kernel-name $(KERNEL) --nbval-sanitize-with tests/nbval.ini solutions
@@ -111,3 +113,8 @@ clean: ## remove environments and caches, never anybody's work or grades
 	$(PYTHON) -m pip install --quiet -e ".[test]" -c constraints.txt
 	$(PYTHON) -m pip install --quiet --no-deps rxnmapper -c constraints.txt
 	touch $@
+
+# 5.1 is the last that runs with the node of Debian 12. Without npm the test says that it is skipped.
+.venv/bin/configurable-http-proxy: | .venv/ready
+	@sh tools/system-packages npm
+	-npm install --silent --global --prefix .venv configurable-http-proxy@5.1.0
