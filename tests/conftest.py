@@ -12,6 +12,21 @@ collect_ignore = []  # grading a class needs sockets and processes as Linux has 
 if sys.platform == "win32":
     collect_ignore += ["test_classroom.py", "test_desk.py", "test_intake.py", "test_restore.py"]
 
+#: a worker runs whole files: with these first, none is left alone with a long one at the end
+LONGEST = (
+    "batch", "mutation", "browser", "kill_matrix", "hub", "journey", "roundtrip", "zoo_deadly",
+    "needed", "probes", "zoo_hostile", "zoo", "zoo_files", "alike", "class_report", "cli",
+)  # fmt: skip
+
+
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # xdist's own order: files with many tests first
+
+
+def pytest_collection_modifyitems(items):
+    places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+
 
 @pytest.fixture(scope="module")
 def browser():
