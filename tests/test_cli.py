@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grader import check
+from grader import __version__, check
 from grader.cli import main
 from grader.exercises import exercises
 from grader.runtime import notebook as runtime
@@ -75,6 +75,7 @@ def test_a_partly_done_lesson_has_its_points_and_the_first_line_of_each_message(
     )
     assert status == 1
     assert (report["points"], report["max_points"]) == (1, 7)
+    assert report["version"] == __version__
     assert message(report, "average") == "Right."
     assert message(report, "mix").startswith("What you computed: weightsᵀ x")
     assert message(report, "uniform_weights") == "NameError: name 'uniform' is not defined"
