@@ -31,6 +31,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 LESSON = "01-averaging"
+GRADE = ("grader", "autograde", LESSON, "--jobs", "1")
 ZOE, LATE, HALF, BROKEN = "zoë-ωλ", "learner-0001", "learner-0002", "broken"
 #: what a submission sees of the settings of whoever grades it
 CURIOUS = """
@@ -110,7 +111,7 @@ def course(in_sqlite, server, tmp_path_factory):
 def midway(course, server):
     """What a grader says that loses the server midway, and what a second one says before that."""
     first = subprocess.Popen(
-        [BIN / "grader", "autograde", LESSON, "--jobs", "1"],
+        [BIN / GRADE[0], *GRADE[1:]],
         cwd=course.folder,
         env={**course.environment, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
@@ -119,7 +120,7 @@ def midway(course, server):
     )
     begun = first.stdout.readline()
     first.send_signal(signal.SIGSTOP)
-    second = course.run("grader", "autograde", LESSON, check=False)
+    second = course.run(*GRADE, check=False)
     server.stop()
     first.send_signal(signal.SIGCONT)
     rest, trouble = first.communicate(timeout=300)
@@ -131,7 +132,7 @@ def midway(course, server):
 @pytest.fixture(scope="module")
 def graded(course, midway):
     """The same command once more, with the server back."""
-    course.again = course.run("grader", "autograde", LESSON, check=False)
+    course.again = course.run(*GRADE, check=False)
     return course
 
 
@@ -157,7 +158,7 @@ def test_with_the_server_back_the_same_command_goes_on(graded, midway):
 
 def test_the_grades_are_those_of_sqlite(graded, in_sqlite):
     due(in_sqlite)
-    in_sqlite.run("grader", "autograde", LESSON, check=False)
+    in_sqlite.run(*GRADE, check=False)
     assert graded.scores() == in_sqlite.scores()
     here, there = graded.export(), in_sqlite.export()
     assert here[ZOE].pop("first_name") == "Zoë"
@@ -198,10 +199,10 @@ def test_a_regrade_is_shown_first_and_then_done(graded):
     shutil.copyfile(solved, path)
     before = graded.scores()
     options = ("--student", HALF, "--force")
-    tried = graded.run("grader", "autograde", LESSON, *options, "--dry-run")
+    tried = graded.run(*GRADE, *options, "--dry-run")
     assert "mix: 0 -> 2" in " ".join(tried.stdout.split())
     assert graded.scores() == before
-    graded.run("grader", "autograde", LESSON, *options)
+    graded.run(*GRADE, *options)
     assert graded.scores()[HALF] == before[ZOE]
 
 
