@@ -1,4 +1,4 @@
-"""The command line: `grader check`, `explain`, `progress`, `autograde` and `cage`."""
+"""The command line: `grader check`, `explain`, `progress`, `autograde`, `report` and `cage`."""
 
 import argparse
 import sys

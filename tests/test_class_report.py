@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from classes import LESSON, learner, results
 from nbgrader.api import Gradebook
+from traitlets.config import Config
 
 from benchmarks.classes import Class
 from grader import grade
@@ -24,6 +25,7 @@ from grader.classroom.report.numbers import correlation, items, spread
 from grader.classroom.report.page import page
 from grader.classroom.report.roster import NoRoster, read_roster
 from grader.classroom.report.table import columns, rows
+from grader.classroom.settings import secrets
 from grader.classroom.spreadsheet import as_text
 from grader.cli import main
 from grader.exercises import find
@@ -220,6 +222,10 @@ def test_a_record_of_before_seconds_were_kept_is_read_and_equal(course):
     old.write_text(json.dumps(kept))
     assert load(old) == load(path)
     assert load(old).seconds is None
+
+
+def test_no_submission_can_read_the_reports(course):
+    assert str(course.folder / "reports") in secrets(course.folder, Config())
 
 
 # -- numbers ---------------------------------------------------------------------------------------
