@@ -56,7 +56,7 @@ class Person:
 
     def __init__(self, name):
         self.name, self.password = _full(name), secrets.token_hex()
-        documented("useradd", ines=self.name)
+        documented("useradd .* ines", ines=self.name)
         run("chpasswd", input=f"{self.name}:{self.password}")
         self.home = Path(pwd.getpwnam(self.name).pw_dir)
 
@@ -188,9 +188,9 @@ def _free_port():
 
 
 def documented(start, **names):
-    """Run the commands of docs/deploy.md that start so, with other names in them."""
+    """Run the commands of docs/deploy.md that start so, a pattern, with other names in them."""
     text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
-    lines = re.findall(rf"^    ({start} .*)$", text, re.MULTILINE)
+    lines = re.findall(rf"^    ({start}\b.*)$", text, re.MULTILINE)
     assert lines, start
     names["course"] = GROUP
     for line in lines:
