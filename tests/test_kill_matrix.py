@@ -31,8 +31,9 @@ def verdicts(matrix):
 
 @each_exercise
 def test_a_known_mistake_loses_points_and_gets_its_own_name(name):
+    verdicts_on = dict(judged(name))
     for mistake in find(name).known_wrong:
-        for verdict in judged(name)[mistake.id]:
+        for verdict in verdicts_on[mistake.id]:
             assert not verdict.passed
             assert 0 <= verdict.points < find(name).points
             assert verdict.misconception == mistake.id, verdict.message

@@ -33,25 +33,24 @@ def kill_matrix() -> str:
     return "\n".join([*head, *tables]) + "\n"
 
 
-def judged(exercise: Exercise) -> dict[str, list[Verdict]]:
-    """The verdict of each seed on every right answer and then on every known mistake, by name.
+def judged(exercise: Exercise) -> list[tuple[str, list[Verdict]]]:
+    """The verdict of each seed on every right answer and then on every known mistake, with names.
 
-    Example: `judged(find("mix"))["transposed"][0].passed` -> False
+    Example: `judged(find("mix"))[0]` -> ("weights_times_x (right)", [Verdict(...), Verdict(...)])
     """
     right = (exercise.right, exercise.slow, *exercise.variants)
-    answers = {f"{answer.__name__} (right)": answer for answer in right}
-    answers |= {mistake.id: mistake for mistake in exercise.known_wrong}
-    return {
-        name: [grade(exercise.name, answer, seed=seed) for seed in SEEDS]
-        for name, answer in answers.items()
-    }
+    answers = [(f"{answer.__name__} (right)", answer) for answer in right]
+    answers += [(mistake.id, mistake) for mistake in exercise.known_wrong]
+    return [
+        (name, [grade(exercise.name, answer, seed=seed) for seed in SEEDS])
+        for name, answer in answers
+    ]
 
 
-def table(exercise: Exercise, verdicts: dict[str, list[Verdict]]) -> str:
+def table(exercise: Exercise, verdicts: list[tuple[str, list[Verdict]]]) -> str:
     """The rows of one exercise, under its name: the worst verdict of each answer."""
     lines = ["", f"## {exercise.name}", "", "| answer | verdict | points | fails |"]
-    rows = (_row(name, each) for name, each in verdicts.items())
-    return "\n".join([*lines, "|---|---|---|---|", *rows])
+    return "\n".join([*lines, "|---|---|---|---|", *(_row(*each) for each in verdicts)])
 
 
 def _row(name: str, verdicts: list[Verdict]) -> str:
