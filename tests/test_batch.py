@@ -218,9 +218,9 @@ def test_while_one_grades_another_is_refused(course):
 
 
 def test_other_users_of_the_machine_are_not_let_in_to_the_workers():
+    other = {"security": Security.temporary(), "timeout": 60, "set_as_default": False}
     with Crew(1, None) as crew, pytest.raises(OSError, match="TLS"):
-        address = crew._cluster.scheduler_address
-        Client(address, security=Security.temporary(), timeout=60, set_as_default=False)
+        Client(crew._cluster.scheduler_address, **other)
 
 
 # -- a real scheduler ------------------------------------------------------------------------------
