@@ -30,6 +30,7 @@ html_math_renderer = "mathml"
 
 html_theme = "pydata_sphinx_theme"
 html_title = project
+html_show_search_summary = False  # it would read pages, which a browser forbids without a server
 html_sourcelink_suffix = ""  # a notebook's source is what a reader downloads
 html_context = {
     "repository": home["Repository"].removeprefix("https://github.com/"),
