@@ -227,15 +227,6 @@ SOURCES = [
 each_source = pytest.mark.parametrize(("name", "source"), SOURCES)
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """The tensors are tiny, and threads would only wait for one another."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 # --- which mutants give other values -------------------------------------------------------------
 
 
