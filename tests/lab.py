@@ -10,6 +10,8 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).parent.parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -66,12 +68,16 @@ def serving(folder, command, **environment):
 
 
 def stop(server):
-    """End a server and whoever started it: `make` does not wait for what it runs."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError):  # it ended by itself
+    """End a server and what it started: `make` waits for nothing, JupyterLab for its kernels."""
+    with contextlib.suppress(psutil.NoSuchProcess):  # it ended by itself
+        started = psutil.Process(server.pid).children(recursive=True)
+        if hasattr(os, "killpg"):
             os.killpg(server.pid, signal.SIGTERM)
-    else:
-        server.terminate()
+        else:
+            server.terminate()
+        _, left = psutil.wait_procs(started, timeout=30)
+        for process in left:
+            process.kill()
     server.wait(30)
 
 
