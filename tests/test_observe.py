@@ -304,7 +304,7 @@ def test_the_callers_world_is_as_it_was():
         numpy.random.seed(0)
         torch.set_default_dtype(torch.float64)
         torch.set_grad_enabled(False)
-        torch.set_num_threads(1)
+        torch.set_num_threads(3)
         warnings.simplefilter("error")
         sys.stdout = None
         return x
