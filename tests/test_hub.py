@@ -8,7 +8,6 @@ import json
 import os
 import random
 import re
-import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -136,6 +135,7 @@ class Journey:
     proxy: str
     said: list
     wrong: dict
+    menu: list
 
     @property
     def course(self):
@@ -148,17 +148,19 @@ class Journey:
 
 @pytest.fixture(scope="module")
 def journey(browser):
-    folder = Path(tempfile.mkdtemp(prefix="hub-"))
-    folder.chmod(0o711)  # pytest's own folders are closed to other users
-    with people("ines", "ada", "bob", "eve") as (ines, ada, bob, eve):
+    with (
+        tempfile.TemporaryDirectory(prefix="hub-") as folder,  # others cannot enter pytest's own
+        people("ines", "ada", "bob", "eve") as (ines, ada, bob, eve),
+    ):
+        folder = Path(folder)
+        folder.chmod(0o711)
         run("gpasswd", "--delete", eve.name, GROUP)
         ines.gets(ROOT / "solutions" / LESSON, f"attention/solutions/{LESSON}")
         ines.gets(ROOT / "nbgrader_config.py", "attention/nbgrader_config.py")
         with hub(ines, folder) as (address, proxy):
             eve.logs_in(address, browser)
             said = [eve.page.inner_text(".login_error")]
-            yield walk(Journey(ines, ada, bob, folder, address, proxy, said, {}), browser)
-    shutil.rmtree(folder)
+            yield walk(Journey(ines, ada, bob, folder, address, proxy, said, {}, []), browser)
 
 
 def walk(journey, browser):
@@ -176,7 +178,9 @@ def walk(journey, browser):
     journey.wrong = handed_in("slip", right, released, random.Random(0))
     for student, notebook in ((ada, right), (bob, journey.wrong)):
         student.page.click("text=Nbgrader")
-        student.page.click(".lm-Menu-itemLabel:text-is('Assignment List')")
+        items = student.page.locator(".lm-Menu-itemLabel:visible")
+        journey.menu = items.all_inner_texts()
+        items.filter(has_text="Assignment List").click()
         press(student, "Fetch", then="Submit")
         student.saves(f"{LESSON}/{NOTEBOOK}", notebook)
         press(student, "Submit", then="Fetch Feedback")
@@ -197,6 +201,10 @@ def walk(journey, browser):
 
 def test_every_step_of_the_instructor_succeeds(journey):
     assert journey.said[1:] == [*["Success"] * 2, "planted planted", *["Success"] * 5]
+
+
+def test_the_menu_offers_no_page_that_the_hub_would_leave_empty(journey):
+    assert journey.menu == ["Assignment List", "Create assignment"]
 
 
 def test_who_has_a_password_but_is_not_in_the_group_is_not_let_in(journey):
