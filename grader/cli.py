@@ -1,4 +1,4 @@
-"""The command line: `grader check`, `explain`, `progress`, `autograde`, `report` and `cage`."""
+"""The command line: `grader check` and the others in COMMANDS."""
 
 import argparse
 import sys

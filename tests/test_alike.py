@@ -229,6 +229,20 @@ def test_two_who_handed_in_the_same_file_are_listed_however_few_they_are(look):
     assert "Fewer than 8 cannot tell what is usual" in summary(look.found, [place])
 
 
+@pytest.mark.parametrize("name", ["below/a.ipynb", "a.ipynb.txt"])
+def test_files_are_called_the_same_only_if_those_that_count_are(look, tmp_path, name):
+    others = honest.notebook(released(), ANSWERS["ada"])
+    others.metadata["by"] = "bob"
+    for learner, notebook in (("ada", notebooks(ANSWERS)["ada"]), ("bob", others)):
+        path = tmp_path / "submitted" / learner / LESSON / name
+        path.parent.mkdir(parents=True)
+        path.write_text(nbformat.writes(notebook))
+        nbformat.write(released(), path.parents[name.count("/")] / "untouched.ipynb")
+    (place,) = look({})
+    assert place.learners == ("ada", "bob")
+    assert not place.same_file
+
+
 def test_short_answers_may_be_the_same_but_not_the_file():
     short = [
         HandedIn(who, {"f": "def f(x):\n    return x.mean(0)"}, file)
@@ -358,7 +372,11 @@ def test_the_command_lists_writes_a_page_and_nothing_else(tmp_path, monkeypatch,
 
 @pytest.mark.parametrize(
     ("lesson", "says"),
-    [("03-query", "No lesson '03-query' has been released"), (LESSON, "Nothing was handed in")],
+    [
+        ("03-query", "No lesson '03-query' has been released"),
+        (f"{LESSON}/", f"Did you mean {LESSON!r}?"),
+        (LESSON, "Nothing was handed in"),
+    ],
 )
 def test_silly_input_gets_one_line(tmp_path, monkeypatch, capsys, lesson, says):
     course(tmp_path, {})

@@ -350,6 +350,22 @@ def test_where_the_class_is_stuck_the_hardest_comes_first():
     assert advice(made, items(made), {})[0].exercise == "mix"
 
 
+def test_where_nobody_has_a_score_no_answer_is_called_right():
+    shown = page(results(learner(1, state="not gradable", reason="x is empty")), "2030-01-31")
+    assert shown.count("Nobody has a score yet.") == 2
+    assert "full points" not in shown
+    assert "None: no answer was judged wrong." in shown
+
+
+def test_points_that_were_taken_by_hand_have_a_place_that_links_lead_to():
+    short = learner(1, RIGHT["mix"], RIGHT["average"])
+    short = replace(short, points={**short.points, "mix": 0.5})
+    shown = page(results(short, learner(2, RIGHT["mix"], RIGHT["average"])), "2030-01-31")
+    links, places = (set(re.findall(f"{to}(.+?)'", shown)) for to in ("href='#", "id='"))
+    assert links == places == {"mix"}
+    assert "no record says what is wrong" in shown
+
+
 @pytest.mark.parametrize(
     "reason",
     [

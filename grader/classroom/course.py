@@ -62,7 +62,7 @@ class Course:
     def lesson(self, name: str) -> list[Path]:
         """The released notebooks of a lesson; raises NoCourse if there are none."""
         released = Path(self._path(self.directory.release_directory, ".", name))
-        notebooks = sorted(released.glob("*.ipynb"))
+        notebooks = sorted(released.glob("*.ipynb")) if released.name == name else []
         if not notebooks:
             known = [path.name for path in released.parent.glob("*") if path.is_dir()]
             raise NoCourse(

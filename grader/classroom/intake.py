@@ -19,13 +19,13 @@ __all__ = ["MOST_BYTES", "Taken", "take_in"]
 class Taken:
     """A submission in its released shape; or, `refused` saying why, the released notebook.
 
-    `place` is where the notebook lay: the folder itself, or one in it.
+    `path` is where the notebook lay, in the folder itself or in one below it.
     """
 
     notebook: NotebookNode
     remarks: tuple[str, ...] = ()
     refused: str = ""
-    place: Path | None = None
+    path: Path | None = None
 
 
 class _Refused(Exception):
@@ -46,7 +46,7 @@ def take_in(folder: Path, released: Path) -> Taken:
     notebook, more = restore(found.notebooks[name], untouched)
     if Path(name).name != released.name:
         remarks.append(f"{shown(name)} was taken as {released.name}.")
-    return Taken(notebook, (*remarks, *found.troubles, *more), place=(folder / name).parent)
+    return Taken(notebook, (*remarks, *found.troubles, *more), path=folder / name)
 
 
 def _pick(found: Found, released: Path, untouched: NotebookNode) -> tuple[str, list[str]]:

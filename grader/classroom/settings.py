@@ -11,7 +11,7 @@ from grader.runtime.cage import LEVELS, Cage, Limits, cage
 
 CONFIG = "nbgrader_config.py"
 RESTORED = "restored"
-REPORTS = "reports"  # where `grader report` writes, unless told otherwise
+REPORTS = "reports"  # where `grader report` and `grader alike` write
 #: nbgrader's own names for its folders, where the configuration gives no other
 FOLDERS = ("source", "release", "submitted", "autograded", "feedback")
 

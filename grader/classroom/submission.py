@@ -38,7 +38,7 @@ def prepare(folder: Path, released: Path) -> NotebookNode:
     found, trouble = _patiently(lambda: take_in(folder, released))
     taken = found or Taken(nbformat.read(released, as_version=4), refused=trouble)
     taken.notebook.metadata["intake"] = {
-        "handed_in": str(folder), "folder": str(taken.place or folder),
+        "handed_in": str(folder), "folder": str(taken.path.parent if taken.path else folder),
         "remarks": list(taken.remarks), "refused": taken.refused, "ours": bool(trouble),
     }  # fmt: skip
     return taken.notebook

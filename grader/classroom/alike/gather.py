@@ -26,7 +26,8 @@ ELSEWHERE = "other cells"  # what stands in no exercise's cell
 class HandedIn:
     """One learner's answers by exercise, as written; `wrong` are wrong in no way that is known.
 
-    `file` is the same for two whose notebooks are the same, byte for byte.
+    `file` is the same for two whose notebooks are the same, byte for byte, empty where that is
+    not known.
     """
 
     learner: str
@@ -106,13 +107,14 @@ def answers_in(notebook: NotebookNode, untouched: NotebookNode) -> dict[str, str
 def _take(
     submission: Submission, released: dict[Path, NotebookNode], ledger: Ledger, found: Class
 ) -> None:
-    written, wrong, who = {}, set(), submission.student
+    written, wrong, files, who = {}, set(), [], submission.student
     for path, untouched in released.items():
         taken = take_in(submission.folder, path)
         if taken.refused:
             found.left_out.append(f"{who}: {taken.refused}")
             return
         written |= answers_in(taken.notebook, untouched)
+        files.append(read_regular(taken.path, MOST_BYTES))
         record = ledger.find(who, path.stem)
         for verdict in record.verdicts if record else ():
             if not verdict.passed and not verdict.possible and not verdict.untouched:
@@ -124,8 +126,7 @@ def _take(
                 f"{MOST_CHARACTERS:,} were compared."
             )
             written[name] = text[:MOST_CHARACTERS]
-    notebooks = sorted(submission.folder.glob("*.ipynb"))
-    file = digest(*(read_regular(path, MOST_BYTES) or b"" for path in notebooks))
+    file = digest(*files) if None not in files else ""
     found.handed_in.append(HandedIn(who, written, file, frozenset(wrong)))
 
 

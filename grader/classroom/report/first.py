@@ -16,9 +16,11 @@ def first_screen(
     results: Results, analysed: list[Item], found: Spread | None, known: dict[str, Exercise]
 ) -> str:
     """Three cards, each an answer."""
-    went = _went(results, found) if found else "<p>Nobody has a score yet.</p>"
+    nobody = "<p>Nobody has a score yet.</p>"
+    went = _went(results, found) if found else nobody
     hard = "".join(f"<li>{_hard(item)}</li>" for item in stuck(analysed)[:HARDEST])
-    hard = f"<ol>{hard}</ol>" if hard else "<p>Nowhere: every answer has full points.</p>"
+    nowhere = "<p>Nowhere: every answer has full points.</p>" if found else nobody
+    hard = f"<ol>{hard}</ol>" if hard else nowhere
     todo = "".join(
         f"<li><strong>{escape(one.about)}</strong>"
         f"{f' ({link(one.exercise)})' if one.exercise else ''}: {escape(one.text)}</li>"
@@ -41,8 +43,9 @@ def _went(results: Results, found: Spread) -> str:
     full = sum(score >= most for score in scores)
     late = sum(learner.grade.seconds_late > 0 for learner in results.learners)
     low, middle, high = found.quartiles
+    count = f"{len(scores)} learner{'' if len(scores) == 1 else 's'}"
     lines = [
-        f"The median of {len(scores)} learners; the mean is {found.mean:.3g}.",
+        f"The median of {count}; the mean is {found.mean:.3g}.",
         f"Half of the class lies between {low:.3g} and {high:.3g}.",
         f"{full} of {len(scores)} {'has' if full == 1 else 'have'} full points.",
         f"{late} handed in late." if late else "",

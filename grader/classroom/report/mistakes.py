@@ -10,16 +10,17 @@ from grader.exercise import Exercise
 
 def mistakes(results: Results, analysed: list[Item], known: dict[str, Exercise]) -> str:
     """For each exercise that somebody has not right: what was wrong, how often, and the hints."""
-    told = [_exercise(results, item, known.get(item.name)) for item in analysed if item.wrong]
-    told = told or ["<p>None: every answer is right.</p>"]
+    short = [item for item in analysed if item.wrong or item.full < item.learners]
+    told = [_exercise(results, item, known.get(item.name)) for item in short]
+    told = told or ["<p>None: no answer was judged wrong.</p>"]
     return f"<h2>Which mistakes the class made</h2>{''.join(told)}"
 
 
 def _exercise(results: Results, item: Item, exercise: Exercise | None) -> str:
     rows = sorted(item.wrong, key=lambda each: each[0].kind == UNTRIED)
-    if rows[0][0].kind == UNTRIED:
-        named = f"<code>{escape(item.name)}</code>"
-        return f"<p id='{escape(item.name)}'>{named}: right, or not tried ({rows[0][1]}).</p>"
+    if not rows or rows[0][0].kind == UNTRIED:
+        why = f"right, or not tried ({rows[0][1]})" if rows else "no record says what is wrong"
+        return f"<p id='{escape(item.name)}'><code>{escape(item.name)}</code>: {why}.</p>"
     told = "".join(_answer(results, item.name, exercise, *row) for row in rows)
     hints = "".join(f"<li>{escape(hint)}</li>" for hint in exercise.hints) if exercise else ""
     hints = f"<div class='hints'><p>Hints of this exercise:</p><ol>{hints}</ol></div>"
