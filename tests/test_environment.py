@@ -1,5 +1,6 @@
 """The files that set the course up say the same, and the README says what they do."""
 
+import importlib.metadata
 import re
 import shutil
 import subprocess
@@ -79,6 +80,16 @@ def test_every_constraint_is_one_version_that_every_machine_can_get():
     # not "+cpu" and the like: such builds are not everywhere
     for name, versions in pinned().items():
         assert re.fullmatch(r"==[\w.]+", str(versions)), name
+
+
+def test_every_constraint_can_be_had_by_the_first_python_that_the_course_takes():
+    # Debian 12 has 3.11.2; pip offers it nothing that asks for a later one
+    (oldest,) = project()["requires-python"].split(">=")[1:]
+    installed = {canonicalize_name(d.name): d for d in importlib.metadata.distributions()}
+    for name, versions in pinned().items():
+        if name in installed and versions.contains(installed[name].version):
+            asked = installed[name].metadata["Requires-Python"]
+            assert SpecifierSet(asked or "").contains(f"{oldest}.0"), (name, asked)
 
 
 @pytest.mark.parametrize("name", needed())
