@@ -1,4 +1,4 @@
-"""A JupyterLab for tests in a real browser."""
+"""Servers for tests: a JupyterLab, for a real browser, or whatever else a command starts."""
 
 import contextlib
 import os
@@ -91,4 +91,4 @@ def wait_for(server, url):
                 server.wait(0.5)
             except subprocess.TimeoutExpired:
                 continue
-    raise RuntimeError("JupyterLab did not start")
+    raise RuntimeError(f"Nothing answers at {url}: the server has ended")

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -12,11 +11,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lab import wait_for
+from lab import ROOT, serving
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.api import Gradebook
 
-ROOT = Path(__file__).resolve().parents[1]
 LESSON = "01-averaging"
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
@@ -37,30 +35,15 @@ def environment(folder):
 
 
 class Formgrader:
-    def __init__(self, folder):
-        self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        command = [
-            sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root",
-            f"--port={self.port}", "--IdentityProvider.token=test",
-            "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
-        ]  # fmt: skip
-        with (folder / "server.log").open("w") as log:
-            self.server = subprocess.Popen(
-                command, cwd=folder, env=environment(folder), stdout=log, stderr=log
-            )
-        wait_for(self.server, f"http://127.0.0.1:{self.port}/api")
+    def __init__(self, folder, address):
+        self.folder, self.address = folder, address
 
     def ask(self, path, method="GET"):
         return json.loads(self.read(f"formgrader/api/{path}", method))
 
     def read(self, path, method="GET"):
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/{path}",
-            method=method,
-            headers={"Authorization": "token test"},
+            f"{self.address}/{path}", method=method, headers={"Authorization": "token t"}
         )
         return urllib.request.urlopen(request, timeout=300).read().decode()
 
@@ -88,10 +71,13 @@ def formgrader(tmp_path_factory):
     broken = folder / "submitted" / "cyd" / LESSON
     broken.mkdir(parents=True)
     (broken / "averaging.ipynb").write_text("{}")
-    formgrader = Formgrader(folder)
-    yield formgrader
-    formgrader.server.terminate()
-    formgrader.server.wait(30)
+    extension = "{'nbgrader.server_extensions.formgrader': True}"
+    command = [
+        sys.executable, "-m", "jupyter", "server", "--allow-root",
+        f"--ServerApp.jpserver_extensions={extension}",
+    ]  # fmt: skip
+    with serving(folder, lambda flags: [*command, *flags], **environment(folder)) as address:
+        yield Formgrader(folder, address)
 
 
 SCORES = {"ada": 7.0, "eve": 7.0, "bob": 0.0, "cyd": None}

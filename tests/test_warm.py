@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import psutil
 import pytest
 from jupyter_client import AsyncKernelManager, BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
-from lab import wait_for
+from lab import serving
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
@@ -138,25 +137,14 @@ def test_nbgrader_runs_a_notebook_in_one(tmp_path):
 
 
 def test_the_server_of_jupyterlab_runs_and_restarts_one(runtime, tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token=test"]
-    with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyter", "server", *options],
-            cwd=tmp_path,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        wait_for(server, f"http://127.0.0.1:{port}/api")
+    command = [sys.executable, "-m", "jupyter", "server", "--allow-root"]
+    with serving(tmp_path, lambda flags: [*command, *flags]) as address:
 
         def ask(path):
             request = urllib.request.Request(
-                f"http://127.0.0.1:{port}/api/kernels{path}",
+                f"{address}/api/kernels{path}",
                 data=json.dumps({"name": "warm"}).encode(),
-                headers={"Authorization": "token test", "Content-Type": "application/json"},
+                headers={"Authorization": "token t", "Content-Type": "application/json"},
             )
             return json.loads(urllib.request.urlopen(request, timeout=60).read())
 
@@ -170,9 +158,6 @@ def test_the_server_of_jupyterlab_runs_and_restarts_one(runtime, tmp_path):
         client.wait_for_ready(timeout=60)
         assert run(client, "print('x' in globals())\n" + IS_WARM) == "False\nTrue"
         client.stop_channels()
-    finally:
-        server.terminate()
-        server.wait(30)
 
 
 @pytest.mark.parametrize(
