@@ -31,14 +31,14 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 # Terminals in notebooks/ find nbgrader_config.py too. tools/lab leaves out what only instructors
-# use, and a question about news that covers the lesson.
+# use, and a question about news that covers the lesson. A terminal opens where the server started.
 SETTINGS := $(CURDIR)$(AND)$(CURDIR)/tools/lab
 
 # JupyterLab refuses to run as root, the only user of many a container, unless it is told to.
 lab: $(READY) ## open JupyterLab on the lessons; LAB_FLAGS="--no-browser" is passed on
-	JUPYTER_CONFIG_PATH="$(SETTINGS)$${JUPYTER_CONFIG_PATH:+$(AND)$$JUPYTER_CONFIG_PATH}" \
-		$(PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
-		--LabApp.default_url=/lab/tree/start.ipynb $(LAB_FLAGS) notebooks
+	cd notebooks && JUPYTER_CONFIG_PATH="$(SETTINGS)$${JUPYTER_CONFIG_PATH:+$(AND)$$JUPYTER_CONFIG_PATH}" \
+		"$(CURDIR)/$(PYTHON)" -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
+		--LabApp.default_url=/lab/tree/start.ipynb $(LAB_FLAGS)
 
 # Nobody's progress is kept, and none is shown, where notebooks only run to be tested or stored.
 test outputs bench bench-class: export COURSE_PROGRESS := none

@@ -188,6 +188,20 @@ def test_in_lesson_4_keys_and_mouse_move_the_slider_and_the_picture_with_its_wor
     keep_picture(page, "13-slider")
 
 
+def test_a_terminal_opens_among_the_lessons_and_finds_the_course(page, course):
+    page.get_by_role("button", name="New Launcher").first.click()
+    page.locator(".jp-LauncherCard", has_text="Terminal").click()
+    told = course.folder / "checkout" / "notebooks" / "told"
+    for _ in range(60):  # the shell takes its time, and what is typed before it is there is lost
+        page.locator(".jp-Terminal .xterm-helper-textarea").focus()
+        page.keyboard.type("command -v grader > told\n")
+        page.wait_for_timeout(2000)
+        if told.exists():
+            break
+    assert told.read_text().strip().endswith("bin/grader")
+    assert "checkout" in told.read_text()
+
+
 @pytest.fixture(scope="module")
 def bare(course, browser, trouble):
     """The page of a learner who has the environment, nbgrader_config.py and nothing else."""
