@@ -1,5 +1,6 @@
 """The files that set the course up say the same, and the README says what they do."""
 
+import ast
 import importlib.metadata
 import re
 import shutil
@@ -20,6 +21,7 @@ CONDA_NAMES = {
     "torch": "pytorch-cpu",
     "playwright": "playwright-python",
     "jupyter-client": "jupyter_client",
+    "jupyter-core": "jupyter_core",
     "dask": "dask-core",  # without arrays and data frames
 }
 PIP_ALONE = {"axe-playwright-python"}  # with conda, the Makefile asks pip for it
@@ -96,6 +98,21 @@ def test_every_constraint_can_be_had_by_the_first_python_that_the_course_takes()
 def test_every_direct_dependency_is_pinned_inside_its_range(name):
     (pin,) = pinned()[name]
     assert needed()[name].contains(pin.version)
+
+
+def test_what_the_code_imports_is_asked_for_by_name_not_brought_along_by_chance():
+    packages = importlib.metadata.packages_distributions()
+    asked = {*needed(), project()["name"]}
+    paths = chain(*((ROOT / part).rglob("*.py") for part in ("grader", "tests", "tools")))
+    for path in paths:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module]
+            for name in names:
+                bring = {canonicalize_name(one) for one in packages.get(name.partition(".")[0], ())}
+                assert not bring or bring & asked, (path, name)
 
 
 def test_the_trained_model_of_lesson_8_comes_with_either_way_to_set_up():
