@@ -40,6 +40,10 @@ class Mistake:
         return self.kernel(*args)
 
 
+class WrongForm(Exception):
+    """Raised by what an exercise is compared by: the value has not the form that is asked for."""
+
+
 @dataclass(eq=False)
 class Exercise:
     """One exercise: its contract, the right kernel, the known-wrong ones, and the probes.
@@ -152,7 +156,10 @@ class Exercise:
         return make
 
     def compare_by(self, canonical: Callable) -> Callable:
-        """Where right answers may differ: `canonical(probe, value)` is compared in their place."""
+        """Where right answers may differ: `canonical(probe, value)` is compared in their place.
+
+        It raises WrongForm, with what is wrong, for a value that cannot be compared.
+        """
         self.compared = canonical
         return canonical
 

@@ -363,8 +363,14 @@ def test_the_same_seed_gives_the_same_verdict():
     assert first == grade("scaled_dot_product_attention", wrong, seed=4)
 
 
+def looks_three_back(T):
+    return 9 * torch.eye(T).roll(3, dims=0), torch.eye(T)
+
+
 def test_a_wrong_word_of_the_right_form_is_not_asked_for_its_form():
     asked = grade("which_scale", lambda attention: "1/d_k").message.splitlines()[-1]
+    assert asked.startswith("Think about: What sets this case apart")
+    asked = grade("look_left", looks_three_back).message.splitlines()[-1]
     assert asked.startswith("Think about: What sets this case apart")
     asked = grade("which_scale", lambda attention: 3).message.splitlines()[-1]
     assert asked == "Think about: What should come back, and in which form?"

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from grader import Exercise, exercises, grade
 from grader.attention.leaks import KINDS
+from grader.exercise import WrongForm
 from grader.exercises import find
 from grader.judge import judge
 from grader.observe import observe
@@ -253,7 +254,10 @@ def value(name: str, answer, case: tuple, dtype: torch.dtype):
     if name == "prefix_loss":  # a number of either kind
         return torch.as_tensor(result, dtype=torch.float64)
     canonical = find(name).compared
-    return canonical(Probe("unseen", case), result) if canonical else result
+    try:
+        return canonical(Probe("unseen", case), result) if canonical else result
+    except WrongForm as problem:
+        return str(problem)
 
 
 def roles(name: str) -> list[str]:

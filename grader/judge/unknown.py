@@ -1,7 +1,7 @@
 """The message for an answer that equals nothing known: what keeps it from being right."""
 
 from grader.compare import all_finite
-from grader.exercise import Exercise
+from grader.exercise import Exercise, WrongForm
 from grader.judge.crash import meaning
 from grader.judge.evidence import (
     BY_HAND,
@@ -126,12 +126,12 @@ def _numbers(
 ) -> tuple[str, str, str, str]:
     label, canonical = wrong.probe.label, wrong.exercise.compared
     if canonical:
-        said = canonical(wrong.probe, wrong.call.output)
-        # "you said ..." is an answer in the right form, and so is what is right elsewhere.
-        elsewhere = str(said).startswith("you ") or any(
-            said == canonical(e.probe, e.want.output) for e in compared
-        )
-        return f"On {label}: {said}.", "", "", ELSEWHERE if elsewhere else FORM
+        try:
+            said = canonical(wrong.probe, wrong.call.output)
+            question = ELSEWHERE if any(e.right for e in compared) else ""
+        except WrongForm as problem:
+            said, question = problem, FORM
+        return f"On {label}: {said}.", "", "", question
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back.", "", "", ""
     if found is None:

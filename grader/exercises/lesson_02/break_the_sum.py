@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from grader.compare import describe
-from grader.exercise import Exercise
+from grader.exercise import Exercise, WrongForm
 from grader.probes import Draw, Probe
 
 exercise = Exercise(
@@ -31,15 +31,17 @@ def _(draw: Draw):
 def broken(probe: Probe, row: Tensor) -> str:
     """What dividing the row by its sum leads to, in words."""
     if isinstance(row, tuple) and all(isinstance(score, int | float) for score in row):
-        return "a list of numbers came back where a 1-D tensor is expected"
+        raise WrongForm("a list of numbers came back where a 1-D tensor is expected")
     if not isinstance(row, Tensor):
-        return f"{describe(row)} came back where a 1-D tensor is expected"
+        raise WrongForm(f"{describe(row)} came back where a 1-D tensor is expected")
     if not row.is_floating_point():
-        return f"the scores are of type {row.dtype}, and floating-point numbers are needed"
+        raise WrongForm(
+            f"the scores are of type {row.dtype}, and floating-point numbers are needed"
+        )
     if row.dim() == 2 and len(row) == 1:
-        return "a row of scores has one axis, and this is a matrix of one row"
+        raise WrongForm("a row of scores has one axis, and this is a matrix of one row")
     if row.dim() != 1 or not len(row):
-        return f"one row of scores is needed, and this has shape {tuple(row.shape)}"
+        raise WrongForm(f"one row of scores is needed, and this has shape {tuple(row.shape)}")
     if not row.isfinite().all():
         return "the scores themselves must be finite"
     row = row.double()  # in which the sum of a few float32 numbers stays finite

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.exercise import Exercise
+from grader.exercise import Exercise, WrongForm
 from grader.probes import EDGES, Draw, Probe
 
 TIE = 1e-6  # weights this near to each other are equal up to rounding
@@ -39,10 +39,10 @@ def where_they_look(probe: Probe, matrices: tuple[Tensor, Tensor]) -> str:
         and len(matrices) == 2
         and all(isinstance(W, Tensor) for W in matrices)
     ):
-        return "two tensors are needed, W_q and W_k"
+        raise WrongForm("two tensors are needed, W_q and W_k")
     if any(W.shape != (T, T) for W in matrices):
         shapes = " and ".join(str(tuple(W.shape)) for W in matrices)
-        return f"both matrices should have shape {(T, T)}, and these have {shapes}"
+        raise WrongForm(f"both matrices should have shape {(T, T)}, and these have {shapes}")
     W_q, W_k = (W.double() for W in matrices)
     weights = torch.softmax(W_q @ W_k.T / T**0.5, dim=-1)
     if not weights.isfinite().all():

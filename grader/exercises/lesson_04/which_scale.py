@@ -6,7 +6,7 @@ import torch
 
 from grader.attention.kernels import attention, attention_in_loops
 from grader.compare import describe
-from grader.exercise import Exercise
+from grader.exercise import Exercise, WrongForm
 from grader.probes import BlackBox, Draw, Probe
 
 SCALES = {
@@ -54,10 +54,12 @@ def _(draw: Draw):
 
 @exercise.compare_by
 def what_was_said(probe: Probe, value: object) -> str:
-    """The answer in words, or what is wrong with its form."""
+    """The answer in words."""
     if not isinstance(value, str):
-        return f"{describe(value)} came back where a string is expected"
-    return f"you said {value!r}" if value in SCALES else f"{value!r} is none of the six names"
+        raise WrongForm(f"{describe(value)} came back where a string is expected")
+    if value not in SCALES:
+        raise WrongForm(f"{value!r} is none of the six names")
+    return f"you said {value!r}"
 
 
 def _measure(attention, T: int, d_k: int, d_v: int) -> float:

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from grader.attention.order import order_probes
 from grader.compare import describe, truth
-from grader.exercise import Exercise
+from grader.exercise import Exercise, WrongForm
 from grader.probes import Probe
 
 exercise = Exercise(
@@ -31,10 +31,10 @@ exercise.probe(order_probes)
 
 @exercise.compare_by
 def what_was_said(probe: Probe, value: object) -> str:
-    """The answer in words, or what is wrong with its form."""
+    """The answer in words."""
     said = truth(value)
     if said is None:
-        return f"{describe(value)} came back where True or False is expected"
+        raise WrongForm(f"{describe(value)} came back where True or False is expected")
     return f"you said {said}"
 
 

@@ -6,7 +6,7 @@ from torch import Tensor
 from grader.attention.leak_boxes import BOXES
 from grader.attention.leak_tests import a_cut_shows, add_wrong_tests, at_random, differ
 from grader.compare import describe, truth
-from grader.exercise import Exercise
+from grader.exercise import Exercise, WrongForm
 from grader.probes import VALUES, Draw, Probe
 
 exercise = Exercise(
@@ -38,10 +38,10 @@ def _(draw: Draw):
 
 @exercise.compare_by
 def what_was_said(probe: Probe, value: object) -> str:
-    """The answer in words, or what is wrong with its form."""
+    """The answer in words."""
     found = truth(value)
     if found is None:
-        return f"{describe(value)} came back where True or False is expected"
+        raise WrongForm(f"{describe(value)} came back where True or False is expected")
     return "you found a leak" if found else "you found no leak"
 
 

@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 from grader.attention.bugs import add_kind_mistakes
 from grader.attention.leaks import KINDS, TRAININGS, sentences, trained
 from grader.compare import describe
-from grader.exercise import Exercise
+from grader.exercise import Exercise, WrongForm
 from grader.probes import VALUES, Draw, Models, Probe
 
 NAMES = (
@@ -73,15 +73,15 @@ def _(draw: Draw):
 
 @exercise.compare_by
 def what_was_said(probe: Probe, value: object) -> str:
-    """The answer in words, or what is wrong with its form."""
+    """The answer in words."""
     names = sorted(probe.args[0].held)
     if not isinstance(value, dict):
-        return f"{describe(value)} came back where a dict is expected"
+        raise WrongForm(f"{describe(value)} came back where a dict is expected")
     if sorted(value) != names:
-        return f"the names in your dict are {sorted(value)}, and the models are {names}"
+        raise WrongForm(f"the names in your dict are {sorted(value)}, and the models are {names}")
     for name, kind in value.items():
         if kind not in KINDS.keys():
-            return f"for {name} you said {kind!r}, which is none of the five kinds"
+            raise WrongForm(f"for {name} you said {kind!r}, which is none of the five kinds")
     return "you said " + ", ".join(f"{value[name]!r} for {name}" for name in names)
 
 
