@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from classes import learner, results
 from lab import CHROMIUM
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from reported import learner, results
 
 from grader import exercises, grade
 from grader.catalogue import real_bugs

@@ -10,8 +10,8 @@ from dataclasses import replace
 import nbformat
 import numpy as np
 import pytest
-from classes import LESSON, learner, results
 from nbgrader.api import Gradebook
+from reported import LESSON, learner, results
 from traitlets.config import Config
 
 from benchmarks.classes import Class
@@ -506,6 +506,13 @@ def test_a_sum_that_waits_for_a_grade_by_hand_is_not_uploaded(roster):
     assert parsed(made.text)[3][5] == "1"
     assert "Left as it is until graded by hand: student-001." in made.remarks
     assert len(parsed(for_moodle(results(waits), None).text)) == 1
+
+
+def test_who_waits_for_a_grade_by_hand_is_counted_once():
+    waits = learner(1, WRONG)
+    waits = replace(waits, grade=replace(waits.grade, state="waits for a grade by hand"))
+    shown = page(results(waits, learner(2, WRONG)), "2030-01-31")
+    assert "2 handed in, 1 graded, 1 waits for a grade by hand." in shown
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "Student,ID\nAda,1\n", '"'])

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from grader.classroom.feedback import POLICY
 from grader.classroom.grades import BY_HAND, NOT_SUBMITTED
-from grader.classroom.outcome import NOT_GRADABLE
+from grader.classroom.outcome import GRADED, NOT_GRADABLE
 from grader.classroom.report import drawing, times
 from grader.classroom.report.answers import KINDS, plain_reason
 from grader.classroom.report.first import first_screen
@@ -35,6 +35,11 @@ NUMBERED = (
     "show it."
 )
 
+# JupyterLab gives the first <base> of a page the file's address on the server. A link within it
+# would then load that address, which a hub forbids inside of another page. This one is found, which
+# says nothing to a browser, as it is not HTML's.
+NO_BASE = '<svg style="display:none"><base/></svg>'
+
 
 def page(results: Results, day: str) -> str:
     """The whole page: `page(gather(course, "01-averaging"), "2030-01-31")` -> "<!DOCTYPE ..."."""
@@ -57,14 +62,14 @@ def page(results: Results, day: str) -> str:
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
+        f"<style>{style}</style></head><body>{NO_BASE}<main>{''.join(parts)}</main></body></html>\n"
     )
 
 
 def _how_many(results: Results) -> str:
     count = Counter(learner.grade.state for learner in results.learners)
     handed_in = len(results.learners) - count[NOT_SUBMITTED]
-    parts = [f"{handed_in} handed in", f"{len(results.graded)} graded"]
+    parts = [f"{handed_in} handed in", f"{count[GRADED]} graded"]
     for state in (NOT_GRADABLE, WAITS, BY_HAND, NOT_SUBMITTED):
         if count[state]:
             told = "not graded yet" if state == WAITS else state
