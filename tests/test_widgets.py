@@ -192,6 +192,15 @@ def test_ones_own_function_is_used_whether_it_takes_x_or_q_k_v(own):
     assert "picture uses" not in shown.status
 
 
+def test_whoever_looks_at_all_tokens_alike_is_not_said_to_look_most_at_one():
+    def even(x):
+        weights = torch.full((len(x), len(x)), 1 / len(x))
+        return weights @ x, weights
+
+    shown = explorer("which_token", X, TOKENS, even)
+    assert shown.status.startswith("journey looks at all tokens alike, with weight 0.17.")
+
+
 def not_done(x):
     raise NotImplementedError
 

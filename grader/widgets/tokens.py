@@ -93,7 +93,9 @@ def _view(known, attention, with_scores, sentence: str, query: int, **moves: flo
         panel.set(words, values.numpy())
     stage.panels[-1].set(features, seen.vector.numpy(), seen.context.numpy())
     context = ", ".join(say(c, seen.context.numpy()) for c in seen.context.tolist())
-    status = f"{word} looks most at {words[top]}, with weight {seen.weights[top]:.2f}. "
+    alike = len(words) > 1 and torch.allclose(seen.weights, seen.weights[top], rtol=1e-5)
+    where = "at all tokens alike" if alike else f"most at {words[top]}"
+    status = f"{word} looks {where}, with weight {seen.weights[top]:.2f}. "
     status += f"Its context is {context}."
     if len(sentence.split()) > MOST_WORDS:
         status += f" Only the first {MOST_WORDS} words are used."
