@@ -10,9 +10,11 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from distributed import Client, Security
 from nbgrader.api import Gradebook
@@ -221,6 +223,26 @@ def test_other_users_of_the_machine_are_not_let_in_to_the_workers():
     other = {"security": Security.temporary(), "timeout": 60, "set_as_default": False}
     with Crew(1, None) as crew, pytest.raises(OSError, match="TLS"):
         Client(crew._cluster.scheduler_address, **other)
+
+
+def test_no_port_of_a_run_tells_other_users_what_it_does():
+    with Crew(1, None):
+        running = [psutil.Process(), *psutil.Process().children(recursive=True)]
+        ports = [
+            each.laddr.port
+            for process in running
+            for each in process.net_connections("tcp")
+            if each.status == psutil.CONN_LISTEN
+        ]
+        assert ports
+        assert not [port for port in ports if reads(f"http://127.0.0.1:{port}/health")]
+
+
+def reads(address):
+    try:
+        return urllib.request.urlopen(address, timeout=60).read()
+    except OSError:
+        return None
 
 
 # -- a real scheduler ------------------------------------------------------------------------------

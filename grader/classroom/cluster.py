@@ -26,6 +26,9 @@ SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.worker.profile.enabled": False,  # which looks at what runs 100 times a second
+    # Dask's pages about what runs, which everybody on this machine could read.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 
 
