@@ -47,6 +47,18 @@ RUN = """async code => {
     await kernel.shutdown();
     return said;
 }"""
+TYPE = """async line => {
+    const terminal = await jupyterapp.serviceManager.terminals.startNew();
+    let said = "";
+    const done = new Promise(resolve => terminal.messageReceived.connect((_, message) => {
+        if (message.type === "stdout") said += message.content.join("");
+        if (said.includes("the end")) resolve();
+    }));
+    terminal.send({type: "stdin", content: [`${line}; echo the "end"\\r`]});
+    await done;
+    await terminal.shutdown();
+    return said;
+}"""
 SAVE = """([path, content]) => jupyterapp.serviceManager.contents.save(
     path, {type: "notebook", format: "json", content})"""
 
@@ -84,6 +96,10 @@ class Person:
     def runs(self, code):
         """What code prints, or the error that ends it, in a kernel of this person's server."""
         return self.page.evaluate(RUN, code)
+
+    def types(self, line):
+        """What a terminal of this person's server shows when a line is typed there."""
+        return self.page.evaluate(TYPE, line)
 
     def saves(self, path, notebook):
         """A notebook, saved in this person's JupyterLab."""

@@ -253,6 +253,24 @@ def test_what_a_kernel_says_goes_through_files_in_the_home_of_its_owner(journey)
     assert channels["ip"].startswith(f"{journey.bob.home}/")
 
 
+def test_a_terminal_finds_the_commands_of_the_course(journey):
+    for person in (journey.ines, journey.ada):
+        assert str(PROXY.with_name("grader")) in person.types("command -v grader")
+
+
+def test_links_within_the_report_stay_in_it_where_jupyterlab_shows_it(journey):
+    ines, report = journey.ines, f"reports/{LESSON}/report.html"
+    assert report in ines.types(f"cd attention && grader report {LESSON}")
+    ines.page.evaluate(
+        "path => jupyterapp.commands.execute('docmanager:open', {path})", f"attention/{report}"
+    )
+    shown = ines.page.wait_for_selector(".jp-HTMLViewer iframe").content_frame()
+    shown.click("a:has-text('average')")
+    shown.wait_for_url(re.compile("^blob:.*#"))
+    assert "class report" in shown.inner_text("h1")
+    keep_picture(ines.page, "hub-report")
+
+
 @pytest.fixture(scope="module")
 def attempts(journey):
     """What comes of each attempt in a kernel of Ada's own server."""

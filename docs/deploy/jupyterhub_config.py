@@ -27,3 +27,6 @@ c.Spawner.environment = {
 # A kernel usually listens on ports of the machine, where all its users could read what it displays.
 # These are files in the home of its owner instead.
 c.Spawner.args = ["--KernelManager.transport=ipc"]
+
+# A terminal keeps the PATH from above. It usually is a login shell, for which Debian sets another.
+c.Spawner.args += ["--ServerApp.terminado_settings=shell_command=/bin/bash"]
