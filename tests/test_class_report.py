@@ -113,7 +113,9 @@ def test_grading_ends_by_naming_the_report(course):
 def test_the_numbers_are_those_of_the_gradebook(report, course, tmp_path):
     status, said, trouble = report(LESSON, "--names", "--to", tmp_path)
     assert (status, trouble) == (0, "")
-    assert said.split() == [str(tmp_path / "report.html"), str(tmp_path / "learners.csv")]
+    made = [tmp_path / "report.html", tmp_path / "learners.csv"]
+    assert said.split() == [str(path) for path in made]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o600, 0o600]
     exported = {row["student_id"]: row for row in table(course.folder / "grades.csv")}
     told = {
         re.search(r"learner-\d+", row["learner"])[0]: row
@@ -348,6 +350,15 @@ def test_where_the_class_is_stuck_the_hardest_comes_first():
     made = results(*(learner(n, WRONG, RIGHT["average"]) for n in range(6)))
     assert [item.name for item in stuck(items(made))] == ["mix"]
     assert advice(made, items(made), {})[0].exercise == "mix"
+
+
+def test_what_was_only_left_untried_is_not_advised_to_be_gone_through():
+    average = replace(UNTRIED, exercise="average")
+    made = results(*(learner(n, each, average) for n, each in enumerate([RIGHT["mix"], UNNAMED])))
+    assert [item.name for item in stuck(items(made))] == ["average", "mix"]
+    first, second = advice(made, items(made), {})
+    assert (first.exercise, second.about) == ("mix", "Ask about time")
+    assert first.text.startswith("1 of 2 answers are not right")
 
 
 def test_where_nobody_has_a_score_no_answer_is_called_right():

@@ -1,4 +1,4 @@
-"""Reads what was handed in beside the notebook: regular files only, no links, up to a size."""
+"""Reads what was handed in: regular files only, no links. Writes for whoever grades alone."""
 
 import os
 import stat
@@ -39,6 +39,18 @@ def read_regular(path: Path, most: int) -> bytes | None:
             return file.read(most)
     finally:
         os.close(number)
+
+
+def write_private(path: Path, text: str) -> None:
+    """For whoever runs it and nobody else, also if the file was there before.
+
+    Example: `write_private(Path("reports/01-averaging/alike.html"), page)`
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(number, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
 
 
 def _files(folder: Path, deep: int) -> Iterator[Path]:

@@ -1,9 +1,7 @@
 """`grader alike LESSON`: where two answers have more in common than one would expect."""
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from grader.errors import UserError
 
@@ -26,6 +24,7 @@ def run(options: Namespace) -> int:
     from grader.classroom.alike.page import NO_PROOF, page, summary, tell
     from grader.classroom.course import Course
     from grader.classroom.display import plain_text
+    from grader.classroom.files import write_private
     from grader.classroom.settings import REPORTS
 
     course = Course.here()
@@ -35,8 +34,7 @@ def run(options: Namespace) -> int:
     looked = places(found)
     folder = course.root / REPORTS / options.lesson
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / PAGE, page(found, looked))
+        write_private(folder / PAGE, page(found, looked))
     except OSError as error:
         raise UserError(f"{folder / PAGE} cannot be written: {error.strerror}.") from None
     console = Console()
@@ -54,11 +52,3 @@ def run(options: Namespace) -> int:
         print(plain_text(line, 500), file=sys.stderr)
     print((folder / PAGE).relative_to(course.root))
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    """Readable by whoever runs it and nobody else, also if it was there before."""
-    path.unlink(missing_ok=True)
-    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(number, "w", encoding="utf-8") as file:
-        file.write(text)

@@ -28,6 +28,7 @@ def run(options: Namespace) -> int:
         raise UserError("--roster goes with --lms canvas or --lms moodle.")
     # All these are slow to import.
     from grader.classroom.course import Course
+    from grader.classroom.files import write_private
     from grader.classroom.report import lms
     from grader.classroom.report.gather import gather
     from grader.classroom.report.page import page
@@ -50,9 +51,8 @@ def run(options: Namespace) -> int:
         made[f"{options.lms}.csv"], remarks = uploaded.text, uploaded.remarks
     folder = options.to or course.root / REPORTS / options.lesson
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in made.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="")
+            write_private(folder / name, text)
     except OSError as error:
         raise UserError(f"{folder} cannot be written: {error.strerror}.") from None
     for line in (*results.troubles, *remarks):
