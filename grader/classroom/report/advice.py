@@ -58,10 +58,13 @@ def _to_talk_over(items: list[Item], known: dict[str, Exercise]) -> list[Advice]
 
 
 def _to_go_through(items: list[Item], known: dict[str, Exercise]) -> list[Advice]:
-    """The hardest exercise, where no mistake is shared."""
-    for item in stuck(items)[:1]:
+    """The hardest exercise that somebody tried in vain, where no mistake is shared."""
+    for item in stuck(items):
+        tried = item.learners - item.kinds[UNTRIED]
+        if tried <= item.full:
+            continue
         start = f" Start from: {known[item.name].hints[0]}" if item.name in known else ""
-        wrong = f"{item.learners - item.full} of {item.learners} answers are not right"
+        wrong = f"{tried - item.full} of {tried} answers are not right"
         return [
             Advice("Go through it", f"{wrong}, no two in the same known way.{start}", item.name)
         ]
