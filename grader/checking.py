@@ -7,6 +7,7 @@ from grader.exercises import UnknownExercise, find
 from grader.hints import rungs
 from grader.judge import drawn, expected, judge
 from grader.observe import observe
+from grader.older import older
 from grader.progress.file import Record, change
 from grader.progress.standing import note
 from grader.translate import say
@@ -29,6 +30,8 @@ def check(exercise: str, answer: Any) -> float:
         note(record, verdict, find(exercise).lesson)
         return rungs(record, verdict)
 
+    if remark := older(exercise, verdict.untouched):
+        print(remark)
     report.show(verdict, change(keep))
     return verdict.points
 
