@@ -51,11 +51,33 @@ CASES = {
 }
 
 
+def mix_of_one(weights):
+    return weights
+
+
+def mix_of_three(weights, x, scores):
+    return weights @ x
+
+
 @pytest.mark.parametrize(("exercise", "answer", "words"), CASES.values(), ids=CASES)
 def test_the_error_is_put_into_words(exercise, answer, words):
     message = grade(exercise, answer).message
     assert words in message
     assert message.splitlines()[-1].startswith("Think about: ")
+
+
+@pytest.mark.parametrize("answer", [mix_of_one, mix_of_three])
+def test_another_number_of_arguments_is_told_how_it_is_called(answer):
+    message = grade("mix", answer).message
+    assert "What it means: It is called as mix(weights, x)." in message
+    assert "that line" not in message
+
+
+def test_a_call_inside_the_answer_is_not_taken_for_the_call_of_it():
+    def answer(weights, x):
+        return mix_of_one(weights, x)
+
+    assert "It is called as" not in grade("mix", answer).message
 
 
 def test_another_error_is_quoted_and_asked_about():

@@ -7,6 +7,9 @@ from torch import Tensor
 
 from grader.judge.evidence import Evidence
 
+#: raised by the call of the answer itself, not of a function inside it
+_ARGUMENTS = re.compile(r"^TypeError: (?!.*<locals>).*\(\) (takes|missing) .*\bargument")
+
 
 def meaning(evidence: Evidence) -> tuple[str, str]:
     """What the error says, and a question; of an unknown one nothing, and a question for all."""
@@ -16,6 +19,9 @@ def meaning(evidence: Evidence) -> tuple[str, str]:
             said, question = say(*numbers)
             whose = (_whose(n, evidence) for n in dict.fromkeys(numbers) if n > 1)
             return " ".join([said, *filter(None, whose)]), question
+    if not evidence.call.where and _ARGUMENTS.search(evidence.call.error):
+        asked_for = evidence.exercise.signature.partition(" ->")[0]
+        return f"It is called as {asked_for}.", "Which names stand in the brackets of yours?"
     return "", "What does each name in that line hold, and with which shape?"
 
 
