@@ -189,15 +189,17 @@ def test_in_lesson_4_keys_and_mouse_move_the_slider_and_the_picture_with_its_wor
 
 
 def test_a_terminal_opens_among_the_lessons_and_finds_the_course(page, course):
+    page.locator(".jp-BreadCrumbs-home").click()  # a terminal opens in the folder that is shown
     page.get_by_role("button", name="New Launcher").first.click()
     page.locator(".jp-LauncherCard", has_text="Terminal").click()
     told = course.folder / "checkout" / "notebooks" / "told"
-    for _ in range(60):  # the shell takes its time, and what is typed before it is there is lost
+    for _ in range(30):  # the shell takes its time, and what is typed before it is there is lost
         page.locator(".jp-Terminal .xterm-helper-textarea").focus()
         page.keyboard.type("command -v grader > told\n")
         page.wait_for_timeout(2000)
         if told.exists():
             break
+    keep_picture(page, "14-terminal")
     assert told.read_text().strip().endswith("bin/grader")
     assert "checkout" in told.read_text()
 
@@ -218,10 +220,10 @@ def test_whoever_has_no_checkout_fetches_the_lesson_and_opens_it(bare):
     bare.get_by_role("button", name="Fetch", exact=True).click()
     fetched = bare.locator("#fetched_assignments_list")
     fetched.get_by_role("button", name=LESSON).click()
-    keep_picture(bare, "14-fetched-lesson")
+    keep_picture(bare, "15-fetched-lesson")
     fetched.get_by_role("link", name="averaging", exact=True).click()
     expect(front(bare).get_by_role("heading", name="1 · Averaging")).to_be_visible()
-    keep_picture(bare, "15-opened-lesson")
+    keep_picture(bare, "16-opened-lesson")
 
 
 def test_an_exchange_that_is_gone_is_said_in_plain_words(bare, course):
@@ -232,11 +234,11 @@ def test_an_exchange_that_is_gone_is_said_in_plain_words(bare, course):
     dialog = bare.get_by_role("dialog")
     expect(dialog).to_contain_text(said)
     expect(dialog).not_to_contain_text("Traceback")
-    keep_picture(bare, "16-no-exchange-submit")
+    keep_picture(bare, "17-no-exchange-submit")
     dialog.get_by_role("button", name="Ok").click()
     bare.locator("#refresh_assignments_list").click()
     expect(bare.locator("#released_assignments_list_error")).to_contain_text(said)
-    keep_picture(bare, "17-no-exchange")
+    keep_picture(bare, "18-no-exchange")
 
 
 def test_nothing_went_wrong_behind_the_pages(page, bare, trouble):
