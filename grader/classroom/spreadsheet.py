@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 
 def as_text(columns: Sequence[str], rows: Iterable[dict]) -> str:
     """A table with its header: `as_text(["name"], [{"name": "ada"}])` -> "name\\r\\nada\\r\\n"."""
+    cells = ([cell(row.get(column)) for column in columns] for row in rows)
+    return written([columns, *cells])
+
+
+def written(lines: Iterable[Sequence[str]], comma: str = ",") -> str:
+    """Cells as they are, in lines: `written([["name", "ada"]], ";")` -> "name;ada\\r\\n"."""
     file = io.StringIO(newline="")
-    table = csv.writer(file)
-    table.writerow(columns)
-    for row in rows:
-        table.writerow([cell(row.get(column)) for column in columns])
+    csv.writer(file, delimiter=comma).writerows(lines)
     return file.getvalue()
 
 

@@ -8,8 +8,6 @@ assignment, named "Title (number)"; a row "Points Possible" comes first. Moodle 
 columns when a file is uploaded. An empty cell is a 0 in a new grade item of Moodle's; "-" is none.
 """
 
-import csv
-import io
 import re
 from dataclasses import dataclass, field
 
@@ -26,7 +24,7 @@ from grader.classroom.report.roster import (
     match,
     telling_apart,
 )
-from grader.classroom.spreadsheet import cell
+from grader.classroom.spreadsheet import cell, written
 
 POINTS_POSSIBLE = "Points Possible"
 _NUMBER = re.compile(r" \(\d+\)$")
@@ -65,7 +63,7 @@ def for_canvas(results: Results, roster: Roster, column: str = "") -> Columns:
             learner = matched.get(id(row))
             new = _points(learner, old) if learner else old
         lines.append([*(row + [""] * own)[:own], new])
-    return Columns(_written(lines, roster.comma), remarks + told + _waiting(results))
+    return Columns(written(lines, roster.comma), remarks + told + _waiting(results))
 
 
 def for_moodle(results: Results, roster: Roster | None, column: str = "") -> Columns:
@@ -87,7 +85,7 @@ def for_moodle(results: Results, roster: Roster | None, column: str = "") -> Col
     for name, learner in known.items():
         why = f"Not graded: {learner.grade.reason}" if failed(learner) else ""
         lines.append([cell(name), _points(learner, "") or "-", cell(why)])
-    return Columns(_written(lines, ","), told + _waiting(results))
+    return Columns(written(lines), told + _waiting(results))
 
 
 def _waiting(results: Results) -> list[str]:
@@ -110,9 +108,3 @@ def _differ(one: str, other: str) -> bool:
         return float(one.replace(",", ".")) != float(other)
     except ValueError:
         return bool(one)
-
-
-def _written(lines: list[list[str]], comma: str) -> str:
-    file = io.StringIO(newline="")
-    csv.writer(file, delimiter=comma).writerows(lines)
-    return file.getvalue()
