@@ -163,6 +163,13 @@ class Exercise:
         self.compared = canonical
         return canonical
 
+    def canonical(self, probe: Probe, value: object) -> object:
+        """What is compared in a value's place; of one in a wrong form, what is wrong with it."""
+        try:
+            return self.compared(probe, value)
+        except WrongForm as problem:
+            return str(problem)
+
 
 def _documented(
     source: Callable, formula: str, step: str, kernel: Callable, onto: Callable

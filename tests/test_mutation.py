@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from grader import Exercise, exercises, grade
 from grader.attention.leaks import KINDS
-from grader.exercise import WrongForm
 from grader.exercises import find
 from grader.judge import judge
 from grader.observe import observe
@@ -253,11 +252,8 @@ def value(name: str, answer, case: tuple, dtype: torch.dtype):
     result = answer(*args)
     if name == "prefix_loss":  # a number of either kind
         return torch.as_tensor(result, dtype=torch.float64)
-    canonical = find(name).compared
-    try:
-        return canonical(Probe("unseen", case), result) if canonical else result
-    except WrongForm as problem:
-        return str(problem)
+    exercise = find(name)
+    return exercise.canonical(Probe("unseen", case), result) if exercise.compared else result
 
 
 def roles(name: str) -> list[str]:

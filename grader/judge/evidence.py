@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.compare import ROUNDING, close, dtypes, near, structure_problem
-from grader.exercise import Exercise, WrongForm
+from grader.exercise import Exercise
 from grader.probes import BESIDES, VALUES, Linear, Models, Probe
 from grader.quiet import fresh_state
 from grader.record import Call
@@ -169,16 +169,10 @@ class Evidence:
     def _agree(self, got: Any, want: Any) -> bool:
         """Equal in what this exercise compares, up to float32's rounding or the probe's own."""
         if self.exercise.compared:
-            got, want = self._canonical(got), self._canonical(want)
+            got, want = (self.exercise.canonical(self.probe, value) for value in (got, want))
         rtol, atol = ROUNDING[torch.float32]
         rtol = rtol if self.probe.rtol is None else self.probe.rtol
         return close(got, want, rtol, atol if self.probe.atol is None else self.probe.atol)
-
-    def _canonical(self, value: Any) -> Any:
-        try:
-            return self.exercise.compared(self.probe, value)
-        except WrongForm as problem:
-            return str(problem)
 
 
 def _place(name: str) -> str:
