@@ -5,6 +5,7 @@ import importlib.metadata
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -14,6 +15,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from traitlets.config.loader import PyFileConfigLoader
 
 ROOT = Path(__file__).resolve().parents[1]
 # conda-forge's name, where it has another one than pip
@@ -147,6 +149,19 @@ def test_every_make_command_of_the_readme_exists():
     )
     assert commands
     assert {target for command in commands for target in command.split()} <= set(targets())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no login shells")
+@pytest.mark.parametrize("shell", ["/bin/bash", "/bin/zsh", "", None])
+def test_terminals_of_make_lab_are_no_login_shells_which_would_set_their_own_path(
+    monkeypatch, shell
+):
+    monkeypatch.delenv("SHELL", raising=False)
+    if shell is not None:
+        monkeypatch.setenv("SHELL", shell)
+    loader = PyFileConfigLoader("jupyter_server_config.py", path=str(ROOT / "tools/lab"))
+    settings = loader.load_config().ServerApp.terminado_settings
+    assert settings == {"shell_command": [shell or "sh"]}
 
 
 def test_the_readme_starts_with_two_commands():

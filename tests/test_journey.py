@@ -55,8 +55,8 @@ def page(course, browser, trouble):
     """The page that `make lab` would have opened in the learner's browser."""
     home = course.checkout()
 
-    def make(flags):
-        return ["make", "lab", f"LAB_FLAGS={' '.join([*flags, EXPOSED])}"]
+    def make(flags):  # a container or a service has no SHELL
+        return ["env", "-u", "SHELL", "make", "lab", f"LAB_FLAGS={' '.join([*flags, EXPOSED])}"]
 
     with serving(home, make, **course.settings(home)) as address:
         page = new_page(browser, trouble)
@@ -195,7 +195,7 @@ def test_a_terminal_opens_among_the_lessons_and_finds_the_course(page, course):
     told = course.folder / "checkout" / "notebooks" / "told"
     for _ in range(30):  # the shell takes its time, and what is typed before it is there is lost
         page.locator(".jp-Terminal .xterm-helper-textarea").focus()
-        page.keyboard.type("command -v grader > told\n")
+        page.keyboard.type("command -v grader > part; mv part told\n")
         page.wait_for_timeout(2000)
         if told.exists():
             break

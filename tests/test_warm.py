@@ -209,15 +209,21 @@ import random, numpy, torch
 print(random.random(), numpy.random.rand(), numpy.random.default_rng().random(), torch.rand(1))
 """
 
+LEFT = """
+import os, sys, torch
+print(os.__name__, "mine" in sys.modules, torch.get_num_threads())
+"""
+
 
 def test_what_one_kernel_draws_and_sets_the_next_does_not(warm):
     _, one = warm
     drawn = run(one, DRAW).split()
-    run(one, "torch.set_num_threads(1); sys.modules['mine'] = 1; os = 'mine'")
+    cold = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=True)
+    threads = int(cold.stdout.split()[-1])
+    run(one, f"torch.set_num_threads({threads + 1}); sys.modules['mine'] = 1; os = 'mine'")
     with started() as (_, other):
         assert not set(drawn) & set(run(other, DRAW).split())
-        left = "import os, sys; print(os.__name__, 'mine' in sys.modules, torch.get_num_threads())"
-        assert run(other, left) == f"os False {len(os.sched_getaffinity(0))}"
+        assert run(other, LEFT) == cold.stdout.strip()
 
 
 def test_the_template_holds_no_secret_and_no_kernel_another_ones():

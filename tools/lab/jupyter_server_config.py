@@ -6,5 +6,5 @@ c = get_config()
 
 # Where its output is no terminal, the server starts terminals as login shells. Those of Debian set
 # the PATH anew and would not find `grader`.
-if os.name != "nt" and "SHELL" in os.environ:
-    c.ServerApp.terminado_settings = {"shell_command": [os.environ["SHELL"]]}
+if os.name != "nt":
+    c.ServerApp.terminado_settings = {"shell_command": [os.environ.get("SHELL") or "sh"]}
