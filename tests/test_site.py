@@ -39,6 +39,13 @@ def test_every_lesson_is_there_to_read_to_solve_and_solved(site):
             assert kept == (ROOT / folder / lesson).read_bytes()
 
 
+def test_a_solved_lesson_shows_its_code_without_marks_for_nbgrader(site, pages):
+    for lesson in LESSONS:
+        shown = pages[(site / "solutions" / lesson).with_suffix(".html")].get_text()
+        assert "def " in shown
+        assert "### " not in shown
+
+
 def test_no_link_is_dead(site, pages):
     anchors = {path: {tag["id"] for tag in page.select("[id]")} for path, page in pages.items()}
     dead = []

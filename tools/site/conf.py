@@ -52,13 +52,17 @@ def mathml(writer, node, **display):
     raise SkipNode
 
 
-def link_to_pages(app, pagename, templatename, context, doctree):
-    """`href='a.ipynb'` in a stored output -> `href='a.html'`; links in text are Sphinx's affair."""
+def for_readers(app, pagename, templatename, context, doctree):
+    """`href='a.ipynb'` in a stored output -> `href='a.html'`; links in text are Sphinx's affair.
+
+    The marks where nbgrader cuts solutions out are left to the notebook that can be downloaded.
+    """
     if "body" in context:
-        context["body"] = re.sub(r"(href='[^':]*)\.ipynb'", r"\1.html'", context["body"])
+        body = re.sub(r"(href='[^':]*)\.ipynb'", r"\1.html'", context["body"])
+        context["body"] = re.sub(r" *<span[^>]*>### (BEGIN|END) SOLUTION</span>\n", "", body)
 
 
 def setup(app):
     block = partial(mathml, as_block=True)
     app.add_html_math_renderer("mathml", (mathml, None), (block, None))
-    app.connect("html-page-context", link_to_pages)
+    app.connect("html-page-context", for_readers)
