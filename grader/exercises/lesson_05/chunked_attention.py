@@ -91,6 +91,10 @@ def _(draw: Draw):
     q, k = q / 2, torch.tensor([[3.0], [3.1], [2.9], [2.8]])
     near_900 = Probe("scores near 900, or near -900", (q, k, draw(4, 2), 3), EXTREMES, **options)
     yield near_900.exact
+    # Shifted by a bound on the scores, |q| |k| / √d_k, in place of their maximum, all exp are 0.
+    q, k = torch.tensor([[500.0, 1], [-400, 3]]), torch.tensor([[0.0, 2], [0, -1], [0, 0.5]])
+    aside = "q at almost a right angle to k, in blocks of 2"
+    yield Probe(aside, (q, k, draw(3, 2), 2), EXTREMES, **options)
     # The first block of queries with all its scores is everything here, and little there.
     for T_q, T_k, d_k, block in ((16, 128, 3, 16), (32, 64, 2, 8)):
         label = f"{T_q} queries and {T_k} keys, in blocks of {block}"
