@@ -119,11 +119,13 @@ def by_the_last_feature(draw: Draw, d: int, over: Layer = lambda v: v, **steps) 
 
     `over` is done to all values together.
     """
-    query, key, value = _map(draw, 1, 3), _map(draw, 1, 3), _map(draw, d - 1, d)
+    direction, value = draw(1, 3), _map(draw, d - 1, d)
+    direction = direction / direction.norm()  # whatever is drawn, a key matters, and not it alone
 
     def layer(x: Tensor) -> Tensor:
         match = x[:, -1:] + torch.where(x[:, -1:] < 0, -1, 1)  # not near 0, or nothing matches
-        return attention(query(match), key(match), over(value(x[:, :-1])), **steps)[0]
+        keys = match * direction.to(x.dtype)
+        return attention(keys / 4, keys, over(value(x[:, :-1])), **steps)[0]
 
     return layer
 

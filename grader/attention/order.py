@@ -95,6 +95,12 @@ def moved_between_rows(x: Tensor) -> Tensor:
     return plain(x) + (places(x) == 0).to(x.dtype) - (places(x) == 1).to(x.dtype)
 
 
+def marked_by_place(x: Tensor) -> Tensor:
+    """One token's row is raised by its place: the token whose first feature is the largest."""
+    marked = x[..., :1] == x[..., :1].amax(dim=-2, keepdim=True)
+    return plain(x) + marked * places(x)
+
+
 def in_one_feature(i: int) -> Callable:
     """Only this feature of the result knows of the order."""
     return lambda x: torch.cat(
@@ -109,6 +115,11 @@ def in_one_feature(i: int) -> Callable:
 def lengthened_by_place(x: Tensor) -> Tensor:
     """Every row points where it should, and is the longer the later it stands."""
     return plain(x) * (1 + places(x))
+
+
+def signed_by_place(x: Tensor) -> Tensor:
+    """Every row is as long as it should be, and the signs of every second one are turned."""
+    return plain(x) * (1 - 2 * (places(x) % 2))
 
 
 def slightly_by_place(x: Tensor) -> Tensor:
@@ -180,12 +191,20 @@ def order_probes(draw: Draw) -> Iterator[Probe]:
     yield call("attention with positions in feature 0 alone", in_one_feature(0), ORDER)
     yield call("attention with positions in feature 7 alone", in_one_feature(7), ORDER)
     yield call("attention, later rows longer", lengthened_by_place, ORDER)
+    yield call("attention, the signs of every second row turned", signed_by_place, ORDER)
     x, p = draw(T, 8), _general(draw, T)
     lowered = lowered_by(x, p)
     yield call("attention plus a number that depends on the order", lowered, ORDER, p, x)
     yield call("x with the features of row 2 turned round", turned_in_row(2), ONE_ROW)
     yield call("x with the features of the last row turned round", turned_in_row(T - 1), ONE_ROW)
     yield call("attention, row 0 raised and row 1 lowered", moved_between_rows, ONE_ROW)
+    for where, row in (("first", 0), ("last", -1)):
+        x, p = draw(T, 8), _general(draw, T)
+        x[p[row], 0] = (
+            x[:, 0].max() + 1
+        )  # one token alone stands out, after the shuffle in this row
+        name = f"attention, the token that comes {where} raised by its place"
+        yield call(name, marked_by_place, ONE_ROW, p, x)
     yield call("attention, rounded differently", rounded, ROUNDING)
     yield call("attention, 0.003 more for each row", slightly_by_place, ROUNDING)
     ahead = torch.arange(T)

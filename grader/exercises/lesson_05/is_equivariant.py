@@ -5,6 +5,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from grader.attention.order import order_probes
+from grader.attention.order_tests import add_wrong_comparisons, alike
 from grader.compare import describe, truth
 from grader.exercise import Exercise, WrongForm
 from grader.probes import Probe
@@ -40,11 +41,7 @@ def what_was_said(probe: Probe, value: object) -> str:
 
 @exercise.reference
 def shuffled_before_or_after(attention, x: Tensor, permutation: Tensor) -> bool:
-    return _alike(attention(x[permutation]), attention(x)[permutation])
-
-
-def _alike(first: Tensor, second: Tensor, tolerance: float = 1e-5) -> bool:
-    return torch.allclose(first, second, atol=tolerance)
+    return alike(attention(x[permutation]), attention(x)[permutation])
 
 
 @exercise.twin
@@ -87,34 +84,34 @@ def as_torch_tests_itself(attention, x, permutation):
 def invariance(attention, x, permutation):
     """You asked whether the result stays as it was. That is invariance: attention would have to
     give every token the same. When the tokens move, what should their rows do?"""
-    return _alike(attention(x[permutation]), attention(x))
+    return alike(attention(x[permutation]), attention(x))
 
 
 @exercise.wrong("f(x[p]) = f(x)[argsort(p)]")
 def shuffled_with_the_inverse(attention, x, permutation):
     """You moved the rows of the result by the inverse permutation. For a permutation that is its
     own inverse, such as a swap, nobody notices. Where does row i of x[p] come from?"""
-    return _alike(attention(x[permutation]), attention(x)[torch.argsort(permutation)])
+    return alike(attention(x[permutation]), attention(x)[torch.argsort(permutation)])
 
 
 @exercise.wrong("f(x) = f(x)[p]")
 def input_not_shuffled(attention, x, permutation):
     """You shuffled the result alone, so you asked whether its rows are all the same. Which two
     orders of doing things should be compared?"""
-    return _alike(attention(x), attention(x)[permutation])
+    return alike(attention(x), attention(x)[permutation])
 
 
 @exercise.wrong("f(x[p]) = x[p]")
 def compared_with_the_tokens(attention, x, permutation):
     """You compared the result with the tokens, so you asked whether the function does nothing at
     all. What does it give for the tokens in their first order?"""
-    return _alike(attention(x[permutation]), x[permutation])
+    return alike(attention(x[permutation]), x[permutation])
 
 
 @exercise.wrong("f(x[:, p]) = f(x)[:, p]")
 def features_shuffled(attention, x, permutation):
     """You shuffled the features and not the tokens. Which axis of x runs over the tokens?"""
-    return _alike(attention(x[:, permutation]), attention(x)[:, permutation])
+    return alike(attention(x[:, permutation]), attention(x)[:, permutation])
 
 
 @exercise.wrong("f(x[p]) = f(x)[p], bit by bit")
@@ -131,7 +128,7 @@ def to_the_last_bit(attention, x, permutation):
 def tolerance_too_wide(attention, x, permutation):
     """You let differences pass that rounding does not explain. Float32 keeps about seven digits.
     How large may a difference be between two numbers near 1?"""
-    return _alike(attention(x[permutation]), attention(x)[permutation], 0.1)
+    return alike(attention(x[permutation]), attention(x)[permutation], 0.1)
 
 
 @exercise.wrong("f(x[p]) ≤ f(x)[p]")
@@ -141,69 +138,21 @@ def sign_kept(attention, x, permutation):
     return bool((attention(x[permutation]) - attention(x)[permutation]).max() < 1e-5)
 
 
-@exercise.wrong("sums over the tokens of f(x[p]) and f(x)")
-def sums_compared(attention, x, permutation):
-    """You compared sums or means over the tokens. They stay the same when rows are mixed up. What
-    else must hold than that nothing is lost?"""
-    return _alike(attention(x[permutation]).sum(0), attention(x).sum(0))
-
-
-@exercise.wrong("the sum of all numbers of f(x[p]) and of f(x)[p]")
-def one_sum_compared(attention, x, permutation):
-    """You compared one number, the sum or the mean of them all; differences of both signs cancel in
-    it. Should differences be added up, or looked at one by one?"""
-    return _alike(attention(x[permutation]).sum(), attention(x)[permutation].sum())
-
-
-@exercise.wrong("f(x[p]) = f(x), feature by feature sorted")
-def sorted_columns_compared(attention, x, permutation):
-    """You sorted each feature before comparing, so it no longer counts which row is where. Does
-    equivariance say which row a token's result stands in?"""
-    return _alike(attention(x[permutation]).sort(0).values, attention(x).sort(0).values)
-
-
-@exercise.wrong("f(x[p]) = f(x), all numbers sorted")
-def sorted_numbers_compared(attention, x, permutation):
-    """You sorted all the numbers before comparing, so it no longer counts where they stand. Does
-    equivariance say which row a token's result stands in?"""
-    shuffled, straight = attention(x[permutation]), attention(x)
-    return _alike(shuffled.flatten().sort().values, straight.flatten().sort().values)
-
-
-@exercise.wrong("row 0 of f(x[p]) = row p[0] of f(x)")
-def first_row_only(attention, x, permutation):
-    """You compared the first row alone. A function may be wrong in any of them. How many rows are
-    there?"""
-    return _alike(attention(x[permutation])[0], attention(x)[permutation[0]])
-
-
-@exercise.wrong("the last row of f(x[p]) = row p[-1] of f(x)")
-def last_row_only(attention, x, permutation):
-    """You compared the last row alone. A function may be wrong in any of them. How many rows are
-    there?"""
-    return _alike(attention(x[permutation])[-1], attention(x)[permutation[-1]])
-
-
-@exercise.wrong("f(x[p]) = f(x)[p] in some number")
-def any_instead_of_all(attention, x, permutation):
-    """You asked whether any number agrees. One wrong number is enough to make a function depend on
-    the order. Which is it, any or all?"""
-    shuffled, straight = attention(x[permutation]), attention(x)[permutation]
-    return bool(torch.isclose(shuffled, straight, atol=1e-5).any())
+add_wrong_comparisons(exercise)
 
 
 @exercise.wrong("f(x[p]) = f(x)[p], p turned round")
 def always_turned_round(attention, x, permutation):
     """You turned the tokens round, whatever permutation was given. A function that turns its rows
     round goes unnoticed then. Where does the argument come in?"""
-    return _alike(attention(x.flip(0)), attention(x).flip(0))
+    return alike(attention(x.flip(0)), attention(x).flip(0))
 
 
 @exercise.wrong("f(x[p]) = f(x)[p], p shifted by one")
 def always_shifted(attention, x, permutation):
     """You shifted the tokens by one, whatever permutation was given. A function that shifts its
     rows goes unnoticed then. Where does the argument come in?"""
-    return _alike(attention(x.roll(1, 0)), attention(x).roll(1, 0))
+    return alike(attention(x.roll(1, 0)), attention(x).roll(1, 0))
 
 
 @exercise.wrong("f(x[p]) = f(x)[p], another p")
@@ -213,7 +162,7 @@ def a_permutation_of_its_own(attention, x, permutation):
     own = torch.arange(len(x))
     own[:3] = own[:3].roll(1)
     own = own.flip(0).roll(1)
-    return _alike(attention(x[own]), attention(x)[own])
+    return alike(attention(x[own]), attention(x)[own])
 
 
 @exercise.wrong("always True")
@@ -237,4 +186,4 @@ def shuffled_in_place(attention, x, permutation):
     one?"""
     straight = attention(x)[permutation]
     x.copy_(x[permutation])
-    return _alike(attention(x), straight)
+    return alike(attention(x), straight)
