@@ -2,6 +2,7 @@
 
 import os
 import sys
+from unittest import mock
 
 import pytest
 import torch
@@ -29,6 +30,13 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+
+
+@pytest.fixture(autouse=True)
+def environment_as_it_was():
+    """What comes into the environment in a test, Dask's number of threads say, is gone after it."""
+    with mock.patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture(scope="module")
