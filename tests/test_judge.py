@@ -374,3 +374,29 @@ def test_a_wrong_word_of_the_right_form_is_not_asked_for_its_form():
     assert asked.startswith("Think about: What sets this case apart")
     asked = grade("which_scale", lambda attention: 3).message.splitlines()[-1]
     assert asked == "Think about: What should come back, and in which form?"
+
+
+def row_0_only(attention, x):
+    before = attention(x)[0]
+    cuts = (torch.cat([x[:1], torch.randn_like(x[1:])]) for _ in range(3))
+    return any(not torch.allclose(attention(y)[0], before, atol=1e-5) for y in cuts)
+
+
+def test_a_guess_at_how_a_test_works_comes_with_a_box_that_it_judges_wrongly():
+    verdict = grade("leaks_future", row_0_only)
+    assert verdict.misconception == "only_row_0"
+    first, *_ = verdict.message.splitlines()
+    assert first == "What your code may do: only row 0 of the result is compared"
+    assert "How we know: On a box (masked, but row 3 sees row 4), x 5×3" in verdict.message
+    assert "you found no leak. All your answers are those of such code." in verdict.message
+
+
+def test_what_a_test_does_to_its_argument_is_no_guess():
+    def shuffles_x(attention, x, permutation):
+        straight = attention(x)[permutation]
+        x[:] = x[permutation]
+        return torch.allclose(attention(x), straight, atol=1e-5)
+
+    verdict = grade("is_equivariant", shuffles_x)
+    assert verdict.message.startswith("What you computed: f(x[p]) = f(x)[p], and x shuffled")
+    assert "such code" not in verdict.message

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.compare import ROUNDING, close, dtypes, near, structure_problem
 from grader.exercise import Exercise
-from grader.probes import BESIDES, VALUES, Linear, Models, Probe
+from grader.probes import BESIDES, VALUES, BlackBox, Linear, Models, Probe
 from grader.quiet import fresh_state
 from grader.record import Call
 
@@ -52,6 +52,11 @@ class Evidence:
     def is_core(self) -> bool:
         """Plain inputs, on which another kernel gives other values."""
         return self.probe.compare and self.probe.shows not in BESIDES
+
+    @property
+    def is_box(self) -> bool:
+        """The answer was given something to call, and said in words what it found."""
+        return any(isinstance(arg, BlackBox | Models) for arg in self.probe.args)
 
     @property
     def well_formed(self) -> bool:

@@ -22,6 +22,7 @@ from grader.judge.words import (
     COMPUTED,
     FIRST,
     KNOWN,
+    MAY_DO,
     MAYBE,
     SECOND,
     away,
@@ -37,15 +38,17 @@ def known(mistakes: tuple[Mistake, ...], properties: Panel, evidence: list[Evide
     compared = [e for e in evidence if e.probe.compare]
     off = [e for e in compared if e.well_formed and not e.right and e.has_numbers]
     plain = [e for e in off if e.is_core]
+    box = next((e for e in compared if e.is_box and not (e.right or e.call.error)), None)
+    whose = "these two together" if mistakes[0].parts else "this formula"
     return message(
-        *_computed(mistakes),
-        _how_we_know(plain or off, "these two together" if mistakes[0].parts else "this formula"),
+        *_computed(mistakes, MAY_DO if box else COMPUTED),
+        _what_was_said(box) if box else _how_we_know(plain or off, whose),
         *(line(BESIDES, text) for text in _besides(compared, off, plain, dict(properties))),
         line(ASK, mistakes[0].question),
     )
 
 
-def _computed(mistakes: tuple[Mistake, ...]) -> Iterator[str]:
+def _computed(mistakes: tuple[Mistake, ...], label: str) -> Iterator[str]:
     first = mistakes[0]
     if len(mistakes) > 1:
         yield "Your answer equals more than one known mistake: here they come to the same."
@@ -54,12 +57,12 @@ def _computed(mistakes: tuple[Mistake, ...]) -> Iterator[str]:
             yield mistake.what
     elif first.parts:
         yield "Two mistakes at once."
-        for label, mistake in zip((FIRST, SECOND), first.parts, strict=True):
+        for which, mistake in zip((FIRST, SECOND), first.parts, strict=True):
             alone = f"alone it computes {mistake.formula}"
-            yield line(label, f"at the step {mistake.step}; {alone}" if mistake.step else alone)
+            yield line(which, f"at the step {mistake.step}; {alone}" if mistake.step else alone)
             yield _without_praise(mistake.what)
     else:
-        yield line(COMPUTED, first.formula)
+        yield line(label, first.formula)
         yield first.what
 
 
@@ -75,6 +78,12 @@ def _how_we_know(off: list[Evidence], whose: str) -> str:
     worst = max(off, key=difference)
     said = f"On {worst.probe.label}, your numbers are those of {whose}, and {away(worst)}."
     return line(KNOWN, said)
+
+
+def _what_was_said(box: Evidence) -> str:
+    """Answers about boxes do not show how they were found: another test may give the same."""
+    said = box.exercise.canonical(box.probe, box.call.output)
+    return line(KNOWN, f"On {box.probe.label}: {said}.", "All your answers are those of such code.")
 
 
 def _besides(

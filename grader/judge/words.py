@@ -19,10 +19,11 @@ from grader.judge.evidence import (
 from grader.probes import BATCHES, EDGES, EXTREMES, FLOAT64, LARGE, LAYOUT, SQUARE, VALUES
 
 COMPUTED, MAYBE, SEEN = "What you computed", "What you may have computed", "What we see"
+MAY_DO = "What your code may do"  # of code that was seen to answer, and not to compute
 FIRST, SECOND = "First mistake", "Second mistake"
 MEANS, KNOWN, BESIDES, HOLDS = "What it means", "How we know", "Besides", "What holds all the same"
 ASK = "Think about"
-LABELS = (COMPUTED, MAYBE, FIRST, SECOND, SEEN, MEANS, KNOWN, BESIDES, HOLDS, ASK)
+LABELS = (COMPUTED, MAYBE, MAY_DO, FIRST, SECOND, SEEN, MEANS, KNOWN, BESIDES, HOLDS, ASK)
 
 QUESTIONS = {
     PARAMETERS: "Which parameters does the task name, and with which shapes?",
