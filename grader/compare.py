@@ -116,6 +116,8 @@ def describe(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {shape(value)}" if value.dim() else "a single number"
     if isinstance(value, tuple):
+        if len(value) == 1:
+            return "a tuple or list of 1 value"
         return f"a tuple or list of {len(value)} values"
     if isinstance(value, Other):
         return with_article(value.kind)

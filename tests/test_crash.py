@@ -16,6 +16,29 @@ class Untransposed(nn.Module):
         return self.W_q(x) @ self.W_k(x) @ x.new_ones(len(x), 2).cos() @ self.W_v(x)
 
 
+class NotBegun(nn.Module):
+    def __init__(self, d_in, d_out):
+        self.W_q = nn.Linear(d_in, d_out, bias=False)
+
+
+class Misspelt(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_q, self.W_k, self.W_v = (nn.Linear(d_in, d_out, bias=False) for _ in range(3))
+
+    def foward(self, x):
+        return x
+
+
+def asserts(attention, x, permutation):
+    assert torch.allclose(attention(x[permutation]), attention(x)[permutation], atol=1e-5)
+    return True
+
+
+def too_large(batch, n_heads, T, bytes_per_number):
+    raise RuntimeError("not enough memory: you tried to allocate 137438953472 bytes.")
+
+
 CASES = {
     "a transposed factor would fit": (
         "attention_scores",
@@ -48,6 +71,32 @@ CASES = {
         "Two tensors of different dtypes met.",
     ),
     "a module's own products": ("SelfAttention", Untransposed, "In a product A B"),
+    "a module not begun": ("SelfAttention", NotBegun, "Which line has to come first in __init__?"),
+    "a method misspelt": ("SelfAttention", Misspelt, "How is yours spelt"),
+    "a function for a class": ("SelfAttention", lambda d_in, d_out: None, "A class is asked for."),
+    "a name without a value": ("mix", lambda weights, x: wieghts @ x, "how is it spelt there?"),  # noqa: F821
+    "a root of a number": (
+        "scale_scores",
+        lambda scores, d_k: scores / torch.sqrt(d_k),
+        "takes tensors, and this is a plain number",
+    ),
+    "numbers turned round": (
+        "causal_mask",
+        lambda T: ~torch.ones(T, T).tril(),
+        "Which dtype do torch.ones and tril give",
+    ),
+    "a truth taken for a number": (
+        "mix",
+        lambda weights, x: torch.tensor(True) - (x > 0),
+        "Which function makes a number of a truth value?",
+    ),
+    "more than there is": ("score_bytes", too_large, "It asked for 137.4 GB at once."),
+    "a function given too much": (
+        "is_equivariant",
+        lambda attention, x, permutation: attention(x, permutation),
+        "takes 1, and you called it with 2",
+    ),
+    "an assert for an answer": ("is_equivariant", asserts, "where the two differ?"),
 }
 
 

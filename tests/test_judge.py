@@ -400,3 +400,86 @@ def test_what_a_test_does_to_its_argument_is_no_guess():
     verdict = grade("is_equivariant", shuffles_x)
     assert verdict.message.startswith("What you computed: f(x[p]) = f(x)[p], and x shuffled")
     assert "such code" not in verdict.message
+
+
+def row_0_forgotten(x):
+    out = torch.zeros_like(x)
+    for i in range(1, x.shape[-2]):
+        out[..., i, :] = x[..., : i + 1, :].mean(-2)
+    return out
+
+
+def everything_detached(x):
+    return torch.full_like(x, float(x.mean()))
+
+
+def keys_for_values(q, k, v):
+    weights = torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
+    return weights @ v.detach(), 2 * weights
+
+
+def test_a_row_that_is_right_by_chance_needs_no_right_gradient():
+    properties = dict(grade("running_average", row_0_forgotten).properties)
+    assert properties["the gradient reaches every input"]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "told"),
+    [
+        ("average", everything_detached, "No gradient reaches argument 1 from output 1."),
+        (
+            "scaled_dot_product_attention",
+            keys_for_values,
+            "No gradient reaches argument 3 from output 1.",
+        ),
+    ],
+)
+def test_where_no_gradient_arrives_none_is_said_to(name, answer, told):
+    message = grade(name, answer).message
+    assert told in message or "gradient" not in message
+    assert "A gradient arrives" not in message
+
+
+def test_a_step_in_place_is_asked_for_and_no_detach():
+    def in_place(scores):
+        exps = torch.exp(scores - scores.amax(-1, keepdim=True))
+        exps /= exps.sum(-1, keepdim=True)
+        return exps
+
+    message = grade("softmax", in_place).message
+    assert "A tensor that the gradient needs was written into" in message
+    assert message.endswith("Look for +=, -=, *=, /= and a trailing _.")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "question"),
+    [
+        ("mix", lambda weights, x: (weights @ x,), "Is there a comma after what you return"),
+        ("mix", lambda weights, x: (weights @ x, weights), "Which one of them is asked for?"),
+        ("mix", lambda weights, x: list(weights @ x), "Which function of torch makes one tensor"),
+        ("score_bytes", lambda *sizes: sizes, "Which one of them is asked for?"),
+        ("is_equivariant", lambda *given: print(end=""), "Is the return line missing"),
+        ("look_left", lambda T: None, "Is the return line missing"),
+    ],
+)
+def test_a_wrong_form_is_asked_about_as_what_it_is(name, answer, question):
+    assert f"Think about: {question}" in grade(name, answer).message
+
+
+def test_a_known_mistake_says_too_what_is_read_from_the_notebook():
+    notebook = {"i": 1}
+    exec("def query_scores(x, j):\n    return x @ x[i]", notebook)
+    verdict = grade("query_scores", notebook["query_scores"])
+    assert verdict.misconception == "always_the_second"
+    assert "your code reads `i` from the notebook" in verdict.message
+
+
+def test_a_row_of_numbers_has_no_columns():
+    def returned_too_soon(x, i):
+        scores = torch.zeros(len(x), dtype=x.dtype)
+        scores[0] = x[0] @ x[i]
+        return scores
+
+    message = grade("query_scores", returned_too_soon).message
+    assert "Of 5 numbers the first is right, and no other." in message
+    assert "column" not in message

@@ -39,7 +39,7 @@ def judge(exercise: Exercise, observation: Observation, seed: int = 0) -> Verdic
         return verdict(points=float(exercise.points), message="Right.")
     mistakes = matches(exercise, evidence, seed)
     if mistakes:
-        message = known(mistakes, properties, evidence)
+        message = known(mistakes, properties, evidence, observation.reads)
         steps = {mistake.step for mistake in mistakes}
     else:
         found = finding(evidence)

@@ -22,6 +22,8 @@ def meaning(evidence: Evidence) -> tuple[str, str]:
     if not evidence.call.where and _ARGUMENTS.search(evidence.call.error):
         asked_for = evidence.exercise.signature.partition(" ->")[0]
         return f"It is called as {asked_for}.", "Which names stand in the brackets of yours?"
+    if not evidence.call.where:
+        return "", "Which name or which call in your code does the error speak of?"
     return "", "What does each name in that line hold, and with which shape?"
 
 
@@ -71,6 +73,53 @@ def _out_of_order() -> tuple[str, str]:
     return said, "Which function copies them into that order where it must?"
 
 
+def _no_super() -> tuple[str, str]:
+    said = "A module takes in its maps only when its own beginnings are made."
+    return said, "Which line has to come first in __init__?"
+
+
+def _no_forward() -> tuple[str, str]:
+    said = "A module that is called looks for a method of that name, and finds none."
+    return said, "How is yours spelt, and is it indented as a part of the class?"
+
+
+def _no_module() -> tuple[str, str]:
+    return "A class is asked for.", "From which class is it made, and what is given back here?"
+
+
+def _name_unknown() -> tuple[str, str]:
+    return "", "Where is that name given a value, and how is it spelt there?"
+
+
+def _number_for_a_tensor() -> tuple[str, str]:
+    said = "That function of torch takes tensors, and this is a plain number."
+    return said, "Which power takes the root of a number?"
+
+
+def _no_truths_to_turn() -> tuple[str, str]:
+    said = "~ turns True and False round."
+    return said, "Which dtype do torch.ones and tril give, and which one does ~ need?"
+
+
+def _truth_as_number() -> tuple[str, str]:
+    said = "True and False are no numbers to torch."
+    return said, "Which function makes a number of a truth value?"
+
+
+def _too_much_memory(size: int) -> tuple[str, str]:
+    return f"It asked for {size / 1e9:.1f} GB at once.", "Does that tensor have to be made at all?"
+
+
+def _given_function(takes: int, given: int) -> tuple[str, str]:
+    said = f"The function that you were given takes {takes}, and you called it with {given}."
+    return said, "What does the task say it is called with?"
+
+
+def _asserted() -> tuple[str, str]:
+    said = "An assert raises an error where a value is to come back."
+    return said, "What should come back where the two differ?"
+
+
 _KNOWN: tuple[tuple[str, Callable[..., tuple[str, str]]], ...] = (
     (r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _product),
     (r"batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", _batched_product),
@@ -83,6 +132,16 @@ _KNOWN: tuple[tuple[str, Callable[..., tuple[str, str]]], ...] = (
     (r"same dtype|expected scalar type", _two_dtypes),
     (r"is invalid for input of size (\d+)", _reshaped),
     (r"view size is not compatible", _out_of_order),
+    (r"before Module.__init__\(\) call", _no_super),
+    (r"missing the required \"forward\" function", _no_forward),
+    (r"is not an nn.Module", _no_module),
+    (r"^(?:NameError|UnboundLocalError)", _name_unknown),
+    (r"must be Tensor, not (?:int|float)", _number_for_a_tensor),
+    (r"^TypeError: ~ ", _no_truths_to_turn),
+    (r"with (?:a|two) bool tensor", _truth_as_number),
+    (r"tried to allocate (\d+) bytes", _too_much_memory),
+    (r"<lambda>\(\) takes (\d+) positional arguments? but (\d+)", _given_function),
+    (r"^AssertionError", _asserted),
 )
 
 
@@ -96,4 +155,4 @@ def _whose(size: int, evidence: Evidence) -> str:
         for axis, length in enumerate(arg.shape)
         if length == size
     ]
-    return f"{size} is the length {' and '.join(places[:3])}." if places else ""
+    return f"{size} is the length {' and '.join(places[:6])}." if places else ""

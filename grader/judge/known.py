@@ -30,10 +30,16 @@ from grader.judge.words import (
     difference,
     line,
     message,
+    read_from_notebook,
 )
 
 
-def known(mistakes: tuple[Mistake, ...], properties: Panel, evidence: list[Evidence]) -> str:
+def known(
+    mistakes: tuple[Mistake, ...],
+    properties: Panel,
+    evidence: list[Evidence],
+    reads: tuple[str, ...],
+) -> str:
     """What was computed, how we know, what goes wrong besides, and one question."""
     compared = [e for e in evidence if e.probe.compare]
     off = [e for e in compared if e.well_formed and not e.right and e.has_numbers]
@@ -44,6 +50,7 @@ def known(mistakes: tuple[Mistake, ...], properties: Panel, evidence: list[Evide
         *_computed(mistakes, MAY_DO if box else COMPUTED),
         _what_was_said(box) if box else _how_we_know(plain or off, whose),
         *(line(BESIDES, text) for text in _besides(compared, off, plain, dict(properties))),
+        line(BESIDES, read_from_notebook(reads)),
         line(ASK, mistakes[0].question),
     )
 

@@ -45,7 +45,9 @@ def _properties(exercise: Exercise, evidence: list[Evidence]) -> Iterator[tuple[
         looked = [e for e in compared if label in e.looked_at]
         if label == GRADIENTS and not right:  # a value may be right by chance, its gradient not
             looked = [e for e in looked if e.probe.shows == VALUES]
-        if looked:
+            if looked:
+                yield label, not any(e.call.gradient_error or e.without_gradient for e in looked)
+        elif looked:
             yield label, all(label not in e.faults for e in looked)
 
 
@@ -67,7 +69,9 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
         share, start = max(0.0, 1 - len(failed) / 4), "The plain values are right"
     elif not laws:
         return 0.0, f"Nothing is earned until this holds: {VALUES}."
-    elif not held.get(GRADIENTS, True) or _says_nothing(evidence):
+    elif not held.get(GRADIENTS, True):
+        return 0.0, f"Nothing is earned until this holds: {GRADIENTS}."
+    elif _says_nothing(evidence):
         start = (
             "Nothing is earned for a result that lacks numbers, ignores an input or gives one back"
         )

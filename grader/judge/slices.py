@@ -146,27 +146,28 @@ def _items(got: Tensor, want: Tensor) -> Iterator[Finding]:
 
 
 def _columns(got: Tensor, want: Tensor) -> Iterator[Finding]:
+    noun = "column" if want.dim() > 1 else "number"
     d = want.shape[-1]
     right = [j for j in range(d) if near(got[..., j], want[..., j])]
     if right and right == list(range(len(right))) and d > 2:
         yield Finding(
-            "first columns",
-            f"Of {d} columns the first {len(right)} are right, and no other."
+            f"first {noun}s",
+            f"Of {d} {noun}s the first {len(right)} are right, and no other."
             if len(right) > 1
-            else f"Of {d} columns the first is right, and no other.",
-            "Where is the last axis cut apart, and which part does each piece get?",
+            else f"Of {d} {noun}s the first is right, and no other.",
+            "Where does a loop or a slice over the last axis of yours end?",
         )
     elif right:
         yield Finding(
-            "some columns",
-            f"Only these columns are right: {', '.join(map(str, right))}.",
+            f"some {noun}s",
+            f"Only these {noun}s are right: {', '.join(map(str, right))}.",
             "What sets them apart from the others?",
         )
 
 
 def _order(got: Tensor, want: Tensor) -> Iterator[Finding]:
-    """The right columns, or the right rows, in another order."""
-    for axis, noun in ((-1, "column"), (-2, "row")):
+    """The right columns or rows, or the numbers of a single row, in another order."""
+    for axis, noun in ((-1, "column" if want.dim() > 1 else "number"), (-2, "row")):
         if want.dim() + axis < 0 or want.shape[axis] < 2:
             continue
         places = _matched(got.movedim(axis, 0), want.movedim(axis, 0))

@@ -1,5 +1,7 @@
 """The message for an answer that equals nothing known: what keeps it from being right."""
 
+from torch import Tensor
+
 from grader.compare import all_finite
 from grader.exercise import Exercise, WrongForm
 from grader.judge.crash import meaning
@@ -19,6 +21,7 @@ from grader.judge.words import (
     ASK,
     BESIDES,
     HOLDS,
+    IN_PLACE,
     KNOWN,
     MEANS,
     QUESTIONS,
@@ -27,13 +30,16 @@ from grader.judge.words import (
     detail,
     line,
     message,
+    read_from_notebook,
 )
-from grader.probes import BATCHES, EDGES, EXTREMES, LAYOUT, VALUES
+from grader.probes import EDGES, EXTREMES, LAYOUT, VALUES
 
 FORM = "What should come back, and in which form?"
 ELSEWHERE = "What sets this case apart from those where your answer is right?"
+COMMA = "Is there a comma after what you return, or a bracket around it?"
+STACK = "Which function of torch makes one tensor of several?"
+ONE_OF_THEM = "Which one of them is asked for?"
 FORMS = {
-    "a tuple or list": "Which function of torch makes one tensor of several?",
     "None": "Is the return line missing, or inside a branch that was not taken?",
     "a generator": "A yield, or a for in round brackets, makes a generator. What returns values?",
 }
@@ -79,7 +85,7 @@ def unknown(
             for label in (INPUTS, DTYPE, MEMORY)
             if label in failed and numbers
         ),
-        line(BESIDES, _reads(reads)),
+        line(BESIDES, read_from_notebook(reads)),
         line(HOLDS, f"{'; '.join(held)}." if held and numbers else ""),
         line(ASK, question or (_question(wrong, compared) if fine or numbers else "")),
     )
@@ -96,6 +102,8 @@ def _manner(seen: str, label: str, evidence: list[Evidence]) -> str:
     question = QUESTIONS.get(label) or laws[label]
     if label == GRADIENTS and "NaN" in known:
         question = QUESTIONS[EXTREMES]
+    elif label == GRADIENTS and any(IN_PLACE in e.call.gradient_error for e in evidence):
+        question = "Which line writes into a tensor? Look for +=, -=, *=, /= and a trailing _."
     elif label == GRADIENTS and "arrives" in known:
         question = "Which paths lead from the input to the result, and is one of them cut off?"
     return message(line(SEEN, seen), line(KNOWN, known), line(ASK, question))
@@ -111,14 +119,27 @@ def _crash(wrong: Evidence, evidence: list[Evidence]) -> tuple[str, str, str, st
     fine = _is_fine(evidence)
     if fine and wrong.probe.shows != VALUES:  # then that property asks the better question
         question = ""
-    elif fine and fine.probe.shows == BATCHES:
+    elif fine and _axes(fine) > _axes(wrong):
         question = "How many axes has the input when there is no batch?"
+    elif fine and _axes(fine) < _axes(wrong):
+        question = "What does that line do when the input has one axis more?"
     return seen, means, where, question
 
 
+def _axes(e: Evidence) -> int:
+    return max((arg.dim() for arg in e.probe.args if isinstance(arg, Tensor)), default=0)
+
+
 def _structure(wrong: Evidence) -> tuple[str, str, str, str]:
-    ask = next((text for start, text in FORMS.items() if wrong.problem.startswith(start)), "")
-    return f"On {wrong.probe.label}: {wrong.problem}.", "", "", ask or FORM
+    return f"On {wrong.probe.label}: {wrong.problem}.", "", "", _about_form(wrong, wrong.problem)
+
+
+def _about_form(wrong: Evidence, problem: str) -> str:
+    got, want = wrong.call.output, wrong.want.output
+    if isinstance(got, tuple) and not isinstance(want, tuple):
+        rows = isinstance(want, Tensor) and want.dim() and len(got) == len(want)
+        return COMMA if len(got) == 1 else STACK if rows else ONE_OF_THEM
+    return next((text for start, text in FORMS.items() if problem.startswith(start)), FORM)
 
 
 def _numbers(
@@ -128,9 +149,11 @@ def _numbers(
     if canonical:
         try:
             said = canonical(wrong.probe, wrong.call.output)
-            question = ELSEWHERE if any(e.right for e in compared) else ""
+            question = ELSEWHERE if _is_fine(compared) else ""
         except WrongForm as problem:
-            said, question = problem, FORM
+            said, question = problem, _about_form(wrong, str(problem))
+            if wrong.call.output is None:
+                said, question = "None came back", FORMS["None"]
         return f"On {label}: {said}.", "", "", question
     if not all_finite(wrong.call.output):
         return f"On {label}, NaN or infinity came back.", "", "", ""
@@ -151,14 +174,9 @@ def _question(wrong: Evidence, evidence: list[Evidence]) -> str:
         return f"It is the right answer for {given.probe.label}. {QUESTIONS[REPEAT]}"
     if "view size is not compatible" in wrong.call.error:
         return QUESTIONS[LAYOUT]
+    if wrong.probe.shows == VALUES and not _axes(wrong):
+        return "What should come out for the smallest numbers, counted by hand?"
     return QUESTIONS.get(wrong.probe.shows, "")
-
-
-def _reads(names: tuple[str, ...]) -> str:
-    if not names:
-        return ""
-    listed = " and ".join(f"`{name}`" for name in names)
-    return f"your code reads {listed} from the notebook. Should that come from the arguments?"
 
 
 def _parameters(evidence: list[Evidence]) -> str:

@@ -25,6 +25,8 @@ MEANS, KNOWN, BESIDES, HOLDS = "What it means", "How we know", "Besides", "What 
 ASK = "Think about"
 LABELS = (COMPUTED, MAYBE, MAY_DO, FIRST, SECOND, SEEN, MEANS, KNOWN, BESIDES, HOLDS, ASK)
 
+IN_PLACE = "inplace operation"  # as torch calls it
+
 QUESTIONS = {
     PARAMETERS: "Which parameters does the task name, and with which shapes?",
     BATCHES: "Which of your axes are counted from the front? Counted from the back, -1 and -2 mean "
@@ -87,19 +89,32 @@ def detail(label: str, evidence: list[Evidence]) -> str:
     return ""
 
 
+def read_from_notebook(names: tuple[str, ...]) -> str:
+    """What an answer takes from the notebook and not from its arguments; empty if nothing."""
+    if not names:
+        return ""
+    listed = " and ".join(f"`{name}`" for name in names)
+    return f"your code reads {listed} from the notebook. Should that come from the arguments?"
+
+
 def _argument(place: int, e: Evidence) -> str:
     return f"argument {place + 1}, {e.exercise.arguments[place]}"
 
 
 def _about_gradients(evidence: list[Evidence]) -> str:
     for e in evidence:
+        if IN_PLACE in e.call.gradient_error:
+            return "A tensor that the gradient needs was written into after it had been used."
         if e.call.gradient_error:
             return f"With inputs that need a gradient your code raised {e.call.gradient_error}."
-    plain = [set(e.without_gradient) for e in evidence if e.right and e.probe.shows == VALUES]
+    looked = [e for e in evidence if GRADIENTS in e.looked_at]
+    plain = [set(e.without_gradient) for e in looked if e.probe.shows == VALUES]
     if always := sorted(set.intersection(*plain) if plain else ()):
         return f"No gradient reaches {', '.join(always)}."
-    for e in evidence:
-        if GRADIENTS in e.faults:
+    for e in looked:
+        if e.without_gradient:
+            return f"On {e.probe.label}, no gradient reaches {', '.join(e.without_gradient)}."
+        if e.right and GRADIENTS in e.faults:
             found = [g for each in e.call.gradients for g in each.values() if g is not None]
             finite = all(g.isfinite().all() for g in found)
             state = "is not the right one" if finite else "is NaN or infinite"
