@@ -55,8 +55,9 @@ class Evidence:
 
     @property
     def is_box(self) -> bool:
-        """The answer was given something to call, and said in words what it found."""
-        return any(isinstance(arg, BlackBox | Models) for arg in self.probe.args)
+        """The answer was given something to call, and said what it found."""
+        given = (isinstance(arg, BlackBox | Models) for arg in self.probe.args)
+        return bool(self.exercise.compared) and any(given)
 
     @property
     def well_formed(self) -> bool:
