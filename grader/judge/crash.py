@@ -67,8 +67,8 @@ def _reshaped(size: int) -> tuple[str, str]:
 
 def _out_of_order() -> tuple[str, str]:
     said = (
-        "A view needs numbers that lie in memory in the order of the axes; after a transpose they "
-        "do not."
+        "A view needs numbers that lie in memory in the order of the axes; after a transpose or "
+        "a slice they do not."
     )
     return said, "Which function copies them into that order where it must?"
 

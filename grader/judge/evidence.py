@@ -60,6 +60,11 @@ class Evidence:
         return bool(self.exercise.compared) and any(given)
 
     @property
+    def is_one_number(self) -> bool:
+        want = self.want.output
+        return isinstance(want, int | float) or (isinstance(want, Tensor) and not want.dim())
+
+    @property
     def well_formed(self) -> bool:
         return not self.call.error and not self.problem
 

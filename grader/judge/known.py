@@ -31,6 +31,7 @@ from grader.judge.words import (
     line,
     message,
     read_from_notebook,
+    written,
 )
 
 
@@ -83,6 +84,10 @@ def _how_we_know(off: list[Evidence], whose: str) -> str:
     if not off or PARAMETERS in off[0].faults:
         return ""
     worst = max(off, key=difference)
+    if worst.is_one_number:
+        got, want = written(worst.call.output), written(worst.want.output)
+        said = f"On {worst.probe.label}, your number is that of {whose}, {got}; right is {want}."
+        return line(KNOWN, said)
     said = f"On {worst.probe.label}, your numbers are those of {whose}, and {away(worst)}."
     return line(KNOWN, said)
 

@@ -71,11 +71,8 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
         return 0.0, f"Nothing is earned until this holds: {VALUES}."
     elif not held.get(GRADIENTS, True):
         return 0.0, f"Nothing is earned until this holds: {GRADIENTS}."
-    elif _says_nothing(evidence):
-        start = (
-            "Nothing is earned for a result that lacks numbers, ignores an input or gives one back"
-        )
-        return 0.0, f"{start}."
+    elif nothing := _says_nothing(evidence):
+        return 0.0, nothing
     else:
         failed = [label for label in laws if not held.get(label)]
         failed += [label for label in MANNERS if not held.get(label, True)]
@@ -88,17 +85,17 @@ def points(exercise: Exercise, properties: Panel, evidence: list[Evidence]) -> t
     return share * exercise.points, costs
 
 
-def _says_nothing(evidence: list[Evidence]) -> bool:
-    """The values are not all there or all the same, or an input came back as it was."""
+def _says_nothing(evidence: list[Evidence]) -> str:
+    """Why wrong values say nothing, whatever laws they keep to; empty if they may."""
     plain = [e for e in evidence if e.probe.shows == VALUES]
     if not all(e.well_formed and all_finite(e.call.output) for e in plain):
-        return True
+        return "Nothing is earned until numbers in the right form come back on every plain input."
     if len({number for e in plain for number in _extremes(_first(e.call.output))}) == 1:
-        return True  # one and the same number everywhere, whatever came in
-    return any(
-        all(near(_first(e.call.output), e.probe.args[i]) for e in plain)
-        for i in range(len(plain[0].probe.args))
-    )
+        return "Nothing is earned for one and the same number everywhere, whatever came in."
+    for i, name in enumerate(plain[0].exercise.arguments):
+        if all(near(_first(e.call.output), e.probe.args[i]) for e in plain):
+            return f"Nothing is earned for giving {name} back as it was."
+    return ""
 
 
 def _extremes(value: object) -> tuple:

@@ -26,8 +26,8 @@ from grader.judge.words import (
     MEANS,
     QUESTIONS,
     SEEN,
-    away,
     detail,
+    how_far,
     line,
     message,
     read_from_notebook,
@@ -65,7 +65,7 @@ def unknown(
         seen = f"The values are right, but this does not hold: {failed[0]}."
         return _manner(seen, failed[0], compared)
     fine = _is_fine(compared)
-    numbers = not (wrong.call.error or wrong.problem)
+    has_form = not (wrong.call.error or wrong.problem)
     if wrong.call.error:
         seen, means, known, question = _crash(wrong, evidence)
     elif wrong.problem:
@@ -83,11 +83,11 @@ def unknown(
         *(
             line(BESIDES, f"this does not hold: {label}.", detail(label, compared))
             for label in (INPUTS, DTYPE, MEMORY)
-            if label in failed and numbers
+            if label in failed and has_form
         ),
         line(BESIDES, read_from_notebook(reads)),
-        line(HOLDS, f"{'; '.join(held)}." if held and numbers else ""),
-        line(ASK, question or (_question(wrong, compared) if fine or numbers else "")),
+        line(HOLDS, f"{'; '.join(held)}." if held and has_form else ""),
+        line(ASK, question or (_question(wrong, compared) if fine or has_form else "")),
     )
 
 
@@ -159,16 +159,18 @@ def _numbers(
         return f"On {label}, NaN or infinity came back.", "", "", ""
     if found is None:
         seen = "Numbers that are not right, and equal no mistake we know."
-        return seen, "", f"On {label}, your numbers are {away(wrong)}.", ""
+        if wrong.is_one_number:
+            seen = "A number that is not right, and equals no mistake we know."
+        return seen, "", how_far(wrong), ""
     part, shown = found
-    known = f"On {shown.probe.label}, your numbers are {away(shown)}."
+    known = how_far(shown)
     return part.text, "", known, part.question
 
 
 def _question(wrong: Evidence, evidence: list[Evidence]) -> str:
     """What to think about, from the property that the first wrong input shows."""
     others = [e for e in evidence if e is not wrong and e.right and e.has_numbers]
-    asked = wrong.probe.shows == VALUES and not wrong.call.error
+    asked = wrong.probe.shows == VALUES and not (wrong.call.error or wrong.is_one_number)
     given = next((e for e in others if asked and e.same_as(wrong.call)), None)
     if given:
         return f"It is the right answer for {given.probe.label}. {QUESTIONS[REPEAT]}"
@@ -176,7 +178,7 @@ def _question(wrong: Evidence, evidence: list[Evidence]) -> str:
         return QUESTIONS[LAYOUT]
     if wrong.probe.shows == VALUES and not _axes(wrong):
         return "What should come out for the smallest numbers, counted by hand?"
-    return QUESTIONS.get(wrong.probe.shows, "")
+    return QUESTIONS.get(wrong.probe.shows) or (ELSEWHERE if _is_fine(evidence) else "")
 
 
 def _parameters(evidence: list[Evidence]) -> str:

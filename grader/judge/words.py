@@ -3,6 +3,8 @@
 Each line begins with its label and can be read by itself.
 """
 
+from torch import Tensor
+
 from grader.compare import all_finite, largest_difference
 from grader.judge.evidence import (
     BY_HAND,
@@ -71,6 +73,20 @@ def away(e: Evidence) -> str:
     if not all_finite(e.call.output):
         return "some of them NaN or infinite"
     return f"up to {difference(e):.2g} away from the right ones"
+
+
+def how_far(e: Evidence) -> str:
+    """What came back on an input, beside what is right, in a sentence."""
+    if e.is_one_number:
+        got, want = written(e.call.output), written(e.want.output)
+        return f"On {e.probe.label}, your number is {got}, and the right one {want}."
+    return f"On {e.probe.label}, your numbers are {away(e)}."
+
+
+def written(number: Tensor | float) -> str:
+    """`written(128000.0)` -> '128,000', `written(0.12345)` -> '0.1234'."""
+    value = float(number)
+    return f"{int(value):,}" if value.is_integer() else f"{value:.4g}"
 
 
 def detail(label: str, evidence: list[Evidence]) -> str:

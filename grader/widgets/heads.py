@@ -77,8 +77,10 @@ def _view(x, tokens, given, causal: bool, n_heads: int, seed: int = 0) -> View:
     stage.panels[0].set(tokens, weights.numpy())
     most = weights.argmax(dim=-1)
     alike = len({tuple(row) for row in most.tolist()})
-    status = f"{n_heads} heads of {d_model // n_heads} features. "
-    status += f"Different choices of the most looked at tokens: {alike} of {n_heads}."
+    within = max(len(set(row)) for row in most.tolist())
+    status = f"Heads: {n_heads}, features in each: {d_model // n_heads}. "
+    status += f"Heads that choose otherwise than the others: {alike}. "
+    status += f"Most looked at within one head: at most {within} different tokens."
     said = "; ".join(f"head {h}: {_choices(tokens, row)}" for h, row in enumerate(most.tolist()))
     alt = f"A table of coloured cells for each of {n_heads} heads, the weights of {T} tokens. "
     alt += f"Most looked at, {said}."

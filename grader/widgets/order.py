@@ -111,7 +111,7 @@ def _view(x, tokens, arranged: list, changed: int, mask: str, positions: bool) -
             words, said, seen.moved.tolist(), sums.tolist(), seen.context.tolist(), strict=True
         )
     ]
-    head = ["token", "output changes", "by at most", "weights add up to"]
+    head = ["token", "the opposite reaches it", "by at most", "weights add up to"]
     head += [f"output {k}" for k in range(x.shape[1])]
     shares = [(word, *_two(row)) for word, row in zip(words, seen.weights.tolist(), strict=True)]
     tables = table("What the change reaches", head, lines)
@@ -139,6 +139,6 @@ def _stage(T: int) -> Stage:
         tall + 1.3,
         lambda figure: [
             Cells(figure, (1.0, 0.9, wide, tall), "Weights", T, T),
-            Cells(figure, (wide + 2.3, 0.9, 0.7, tall), "Output changes", T, 1),
+            Cells(figure, (wide + 2.3, 0.9, 0.7, tall), "Opposite reaches", T, 1),
         ],
     )
