@@ -15,7 +15,7 @@ LAYOUT = "inputs in any memory layout"
 BATCHES = "any leading batch dimensions"
 SQUARE = "right values when all sizes are equal"
 EDGES = "the smallest sizes"
-EXTREMES = "finite at large scores"
+EXTREMES = "right values at large scores"
 LARGE = "values of any size"
 #: what an answer may get wrong in its own way without being another kernel
 BESIDES = (FLOAT64, LAYOUT, EXTREMES, LARGE)

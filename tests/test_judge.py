@@ -119,7 +119,7 @@ FAULTS = {
     "leaves its inputs unchanged": lambda s: softmax(s.add_(1)),
     "the expected dtype": lambda s: softmax(s).double(),
     "full precision in float64": lambda s: softmax(s.float()).to(s.dtype),
-    "finite at large scores": lambda s: torch.exp(s) / torch.exp(s).sum(-1, keepdim=True),
+    "right values at large scores": lambda s: torch.exp(s) / torch.exp(s).sum(-1, keepdim=True),
     "the gradient reaches every input": lambda s: softmax(s.detach()) + 0 * s,
     "any leading batch dimensions": lambda s: softmax(s) * (2 if s.dim() == 4 else 1),
     "right values when all sizes are equal": lambda s: (
@@ -387,7 +387,7 @@ def test_a_guess_at_how_a_test_works_comes_with_a_box_that_it_judges_wrongly():
     assert verdict.misconception == "only_row_0"
     first, *_ = verdict.message.splitlines()
     assert first == "What your code may do: only row 0 of the result is compared"
-    assert "How we know: On a box (masked, but row 3 sees row 4), x 5×3" in verdict.message
+    assert "How we know: On a box (masked, but row " in verdict.message
     assert "you found no leak. All your answers are those of such code." in verdict.message
 
 
@@ -481,5 +481,5 @@ def test_a_row_of_numbers_has_no_columns():
         return scores
 
     message = grade("query_scores", returned_too_soon).message
-    assert "Of 5 numbers the first is right, and no other." in message
+    assert "Only these numbers are right: 0." in message
     assert "column" not in message

@@ -128,7 +128,7 @@ def test_what_comes_back_is_asked_in_later_lessons_only_until_it_is_right(lesson
     assert says(remember) == NOTHING
     lesson("05-order-and-cost")
     assert says(remember).splitlines() == [
-        "From 04-square-root-scaling. What is the variance of the sum?",
+        "From lesson 4. What is the variance of the sum?",
         *("  a) 1", "  b) 4", "  c) 16", "  d) 256"),
         'Without buttons: remember(sum="a")',
     ]

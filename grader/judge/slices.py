@@ -146,23 +146,17 @@ def _items(got: Tensor, want: Tensor) -> Iterator[Finding]:
 
 
 def _columns(got: Tensor, want: Tensor) -> Iterator[Finding]:
-    noun = "column" if want.dim() > 1 else "number"
     d = want.shape[-1]
     right = [j for j in range(d) if near(got[..., j], want[..., j])]
+    listed = ", ".join(map(str, right))
+    said = f"Only these columns are right: {listed}."
+    if want.dim() == 1:
+        said = f"Only these numbers are right: {listed}."
     if right and right == list(range(len(right))) and d > 2:
-        yield Finding(
-            f"first {noun}s",
-            f"Of {d} {noun}s the first {len(right)} are right, and no other."
-            if len(right) > 1
-            else f"Of {d} {noun}s the first is right, and no other.",
-            "Where does a loop or a slice over the last axis of yours end?",
-        )
+        asked = "Where does a loop or a slice over the last axis of yours end?"
+        yield Finding("first columns", said, asked)
     elif right:
-        yield Finding(
-            f"some {noun}s",
-            f"Only these {noun}s are right: {', '.join(map(str, right))}.",
-            "What sets them apart from the others?",
-        )
+        yield Finding("some columns", said, "What sets them apart from the others?")
 
 
 def _order(got: Tensor, want: Tensor) -> Iterator[Finding]:

@@ -91,7 +91,10 @@ def _remember(asked: Question, entry: dict[str, Any], answer: str | None) -> Non
     except Silly as error:
         print(error)
         return
-    heading = f"From {asked.lesson}." if asked.lesson else "Once more."
+    number = asked.lesson.partition("-")[0].lstrip(
+        "0"
+    )  # of a folder such as 04-square-root-scaling
+    heading = f"From lesson {number}." if asked.lesson else "Once more."
     how = f'Without buttons: remember({asked.name}="{asked.letters[0]}")'
     text, html = asked.forms(heading, result, "" if result else how)
     show(text, html, None if result else lambda: recollection(asked, heading, judge))
