@@ -91,9 +91,7 @@ def _remember(asked: Question, entry: dict[str, Any], answer: str | None) -> Non
     except Silly as error:
         print(error)
         return
-    number = asked.lesson.partition("-")[0].lstrip(
-        "0"
-    )  # of a folder such as 04-square-root-scaling
+    number = asked.lesson.partition("-")[0].lstrip("0")  # a folder: 04-square-...
     heading = f"From lesson {number}." if asked.lesson else "Once more."
     how = f'Without buttons: remember({asked.name}="{asked.letters[0]}")'
     text, html = asked.forms(heading, result, "" if result else how)
