@@ -44,10 +44,12 @@ def broken(probe: Probe, row: Tensor) -> str:
         raise WrongForm(f"one row of scores is needed, and this has shape {tuple(row.shape)}")
     if not row.isfinite().all():
         return "the scores themselves must be finite"
-    row = row.double()  # in which the sum of a few float32 numbers stays finite
+    total, row = row.sum(), row.double()  # in which the sum of a few float32 numbers stays finite
     weights = row / row.sum()
     if not weights.isfinite().all() or (weights < 0).any() or (weights > 1).any():
         return "the sum is broken"
+    if not total.isfinite():
+        return "the sum is infinite, so every weight is 0"
     if (row > 0).all():
         return "all scores are positive, so every weight lies between 0 and 1"
     if (row <= 0).all():
@@ -101,10 +103,18 @@ def zero_among_positive():
     return torch.tensor([0.0, 1.0, 2.0])
 
 
+@exercise.wrong("scores whose sum is infinite", "normalise")
+def endless_sum():
+    """Your scores are finite, but their sum is more than their type of number holds and comes out
+    infinite. Divided by it, every score gives a share of 0, which is allowed. Which signs could
+    much smaller scores have?"""
+    return torch.tensor([3e38, 3e38])
+
+
 @exercise.wrong("scores that are not finite", "normalise")
 def not_finite():
-    """A score is infinite or not a number. That would break the softmax as well, so it says nothing
-    about the sum. Which signs could plain finite scores have?"""
+    """A score is infinite or not a number. Asked for is a row of plain finite scores on which the
+    sum alone fails. Which signs could such scores have?"""
     return torch.tensor([1.0, torch.inf])
 
 

@@ -48,6 +48,9 @@ def _(draw: Draw):
     yield from usual(draw, (5, 3))
     yield from usual(draw, (9, 6))
     yield Probe("19×2", (draw(19, 2),))
+    # Narrow columns far from 0 and from each other: whatever is no average of one leaves its range.
+    narrow = draw(5, 3).abs() / 50 + torch.tensor([1.0, 2, 3])
+    yield Probe("columns near 1, 2 and 3", (narrow,))
     yield Probe("4×4", (draw(4, 4),), SQUARE)
     yield Probe("a batch of 3, 3×3", (draw(3, 3, 3),), BATCHES)
     yield Probe("the identity", (torch.eye(3),), EDGES)
@@ -177,6 +180,12 @@ def context_transposed(kernel, x):
     return _changed(kernel(x), lambda context: context.transpose(-2, -1))
 
 
+def weights_given_transposed(context, weights, scores, v):
+    """The context is right, but the weights beside it are the transposed ones: their columns add up
+    to 1, not their rows. With which of the two did you mix, and which did you return?"""
+    return context, weights.transpose(-2, -1)
+
+
 def _of_x(kernel):
     return lambda x: kernel(x, x, x)
 
@@ -194,4 +203,11 @@ _SAME_WHEN_ONE = (
 _ALL_SCALES = tuple(s.id for s in SLIPS if s.step == "scale")
 add_slips(exercise, _of_x, _ONE_INPUT, (*_SAME_WHEN_ONE, *_ALL_SCALES), scale=as_they_are)
 _scaled = Slip("scale", "softmax({s} / √d) {v}", scaled_already, {"scale": scaled_already})
-_scaled.add_to(exercise, _of_x, _ONE_INPUT, {"scale": as_they_are})
+_transposed = Slip(
+    "",
+    "(context, weights transposed)",
+    weights_given_transposed,
+    {"give": weights_given_transposed},
+)
+for each in (_scaled, _transposed):
+    each.add_to(exercise, _of_x, _ONE_INPUT, {"scale": as_they_are})

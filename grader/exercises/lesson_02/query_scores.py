@@ -95,6 +95,13 @@ def negative_distance(x, i):
     return -(x - x[i]).pow(2).sum(dim=-1)
 
 
+@exercise.wrong("the squared distance of each row to row i", "score")
+def squared_distance(x, i):
+    """You squared the differences to the query and added them up: the squared distance, which is 0
+    for the query itself. Which two numbers are multiplied in a dot product?"""
+    return (x - x[i]).pow(2).sum(dim=-1)
+
+
 @exercise.wrong("the distance of each row to row i", "score")
 def distance(x, i):
     """You measured the distance of each token to the query, so close tokens score low. Should a
