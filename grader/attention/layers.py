@@ -22,6 +22,7 @@ from grader.probes import Draw
 
 Layer = Callable[[Tensor], Tensor]
 SMALL = 2e-3  # beside the outputs; large beside rounding
+BEND = (-7.0, -8.0, -9.0)  # far from what a test may put there
 
 
 def _map(draw: Draw, d_in: int, d_out: int) -> Layer:
@@ -200,3 +201,24 @@ def before_a_centring(draw: Draw, d: int) -> Layer:
 def from_the_last_row(draw: Draw, d: int) -> Layer:
     layer, other = masked(draw, d), _map(draw, d, d)
     return lambda x: layer(x) + other(x[-1:])
+
+
+def from_the_last_row_centred(draw: Draw, d: int) -> Layer:
+    """What is the same in all features of the last row is lost."""
+    layer, other = masked(draw, d), _map(draw, d, d)
+    return lambda x: layer(x) + other(x[-1:] - x[-1:].mean())
+
+
+def bent(sign: int) -> Callable[[Draw, int], Layer]:
+    """A last row other than BEND moves all results to one side, steeper one way than the other."""
+
+    def make(draw: Draw, d: int) -> Layer:
+        right = masked(draw, d)
+
+        def layer(x: Tensor) -> Tensor:
+            away = sum((i + 1) * (x[-1, i] - BEND[i]) for i in range(d)) / 6
+            return right(x) + sign * torch.where(away > 0, 2 * away, -away)
+
+        return layer
+
+    return make

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from grader.attention import layers
@@ -19,14 +20,27 @@ ONE_ROW = "finds leaks from one row to another"
 ALL_ROWS = "finds leaks without attention"
 NORM = "finds leaks beside a normalisation"
 WEAK = "finds weak leaks"
-ZEROS = "finds leaks from rows of zeros"
+ONE_WAY = "finds leaks that only raise or only lower the result"
+FLAT = "finds leaks from rows of equal numbers"
+ALIKE = "finds leaks among equal rows"
 LARGE = 1e5  # where rounding is of the size of 0.01
 
 
-def _padded(draw: Draw) -> Tensor:
-    x = draw(5, 3)
-    x[3:] = 0
-    return x
+def _ending_in(number: float) -> Callable[[Draw], Tensor]:
+    def made(draw: Draw) -> Tensor:
+        x = draw(5, 3)
+        x[3:] = number
+        return x
+
+    return made
+
+
+def _ending_in_the_bend(draw: Draw) -> Tensor:
+    return torch.cat([draw(4, 3), torch.tensor([layers.BEND])])
+
+
+def _one_row_five_times(draw: Draw) -> Tensor:
+    return draw(1, 3).repeat(5, 1)
 
 
 class Box(NamedTuple):
@@ -67,13 +81,25 @@ BOXES = (
     Box("the past hidden, not the future", HIDDEN, layers.the_past_hidden),
     Box("a mask one diagonal too far", HIDDEN, layers.one_too_far),
     Box("masked, but row 0 sees row 1", ONE_ROW, layers.peeking(0, 1)),
-    Box("masked, but row 0 sees row 4", ONE_ROW, layers.peeking(0, 4)),
+    Box("masked, but row 1 sees row 2", ONE_ROW, layers.peeking(1, 2)),
+    Box("masked, but row 2 sees row 3", ONE_ROW, layers.peeking(2, 3)),
     Box("masked, but row 3 sees row 4", ONE_ROW, layers.peeking(3, 4)),
+    Box("masked, but row 6 sees row 7", ONE_ROW, layers.peeking(6, 7), lambda draw: draw(8, 3)),
+    Box("masked, but row 0 sees row 4", ONE_ROW, layers.peeking(0, 4)),
     Box("tokens centred over all tokens", ALL_ROWS, layers.normal_over_the_tokens),
     Box("no mask, behind a layer norm", NORM, layers.behind_a_layer_norm),
     Box("later scores set to 0, every row centred", NORM, layers.before_a_centring),
     Box("masked, and a little of all tokens added", WEAK, layers.weak),
-    Box("masked, and the last row added", ZEROS, layers.from_the_last_row, _padded),
+    Box("masked, lowered if the last row moves", ONE_WAY, layers.bent(-1), _ending_in_the_bend),
+    Box("masked, raised if the last row moves", ONE_WAY, layers.bent(1), _ending_in_the_bend),
+    Box("masked, and the last row added", FLAT, layers.from_the_last_row, _ending_in(0)),
+    Box(
+        "masked, and the last row added, centred",
+        FLAT,
+        layers.from_the_last_row_centred,
+        _ending_in(1),
+    ),
+    Box("no mask, all rows equal", ALIKE, layers.without_mask, _one_row_five_times),
     Box("masked, two tokens", EDGES, layers.masked, lambda draw: draw(2, 4)),
     Box("no mask, two tokens", EDGES, layers.without_mask, lambda draw: draw(2, 4)),
     Box("no mask, one token", EDGES, layers.without_mask, lambda draw: draw(1, 4)),

@@ -49,6 +49,13 @@ def add_wrong_tests(exercise: Exercise) -> None:
         escapes you. May row t of the result change when row t + 1 of x does?"""
         return a_cut_shows(attention, x, rows=lambda t: slice(0, t))
 
+    @exercise.wrong("rows that were changed are compared too", "mask")
+    def changed_rows_compared(attention, x):
+        """You found a leak wherever there are two tokens or more, also where each stays by itself.
+        Among the rows that you compare there seem to be some whose own row of x you changed, and
+        those may change. After a change from row t + 1 on, which rows must stay as they were?"""
+        return a_cut_shows(attention, x, rows=lambda t: slice(None))
+
     @exercise.wrong("the later rows become NaN", "mask")
     def disturbed_with_nan(attention, x):
         """You put NaN or infinity into the later rows. A weight of exactly 0 cannot keep it out,
@@ -95,23 +102,36 @@ def add_wrong_tests(exercise: Exercise) -> None:
             attention, x, differ=lambda got, want: (got - want).abs().gt(1e-5).any().item()
         )
 
-    @exercise.wrong("differences of 1 in 50 pass", "mask")
+    @exercise.wrong("differences of 1 in 20 pass", "mask")
     def weak_leaks_missed(attention, x):
         """You find strong leaks and miss a weak one: the later rows change too little, or you
         let too large a difference pass. How much larger than rounding can you make a leak?"""
         return a_cut_shows(
             attention,
             x,
-            lambda later: 1 - later,
             differ=lambda got, want: not torch.allclose(got, want, rtol=0.05, atol=0.05),
         )
 
     @exercise.wrong("the later rows times 0", "mask")
     def later_rows_zeroed(attention, x):
-        """Your change leaves rows of zeros as they are: you set the later rows to 0, or turned
-        their signs. A leak from such a row escapes you. Which change moves every row, whatever
-        it holds?"""
+        """Your change leaves rows of zeros as they are: you set the later rows to 0, turned their
+        signs, or put their features in another order. A leak from such a row escapes you. Which
+        change moves every row, whatever it holds?"""
         return a_cut_shows(attention, x, torch.zeros_like)
+
+    @exercise.wrong("every number in the later rows becomes 1", "mask")
+    def later_rows_flat(attention, x):
+        """You put one and the same number into all features of the later rows. Where a row held
+        equal numbers before, the differences between its features stay 0, and a leak of these
+        alone escapes you. Which change moves every row in every direction?"""
+        return a_cut_shows(attention, x, torch.ones_like)
+
+    @exercise.wrong("the later rows become copies of row 0", "mask")
+    def later_rows_copied(attention, x):
+        """You put rows of x itself, or their mean, in place of the later ones. Where all rows are
+        equal that changes nothing, and so you miss even a box without a mask. Which new rows
+        differ from the old ones whatever x holds?"""
+        return a_cut_shows(attention, x, lambda later: x[:1].expand_as(later))
 
     @exercise.wrong("the later rows times 2", "mask")
     def later_rows_stretched(attention, x):
@@ -138,6 +158,18 @@ def add_wrong_tests(exercise: Exercise) -> None:
         on?"""
         return a_cut_shows(attention, x, lambda later: _with_a_feature_changed(later, -1))
 
+    @exercise.wrong("only larger results count as different", "mask")
+    def only_rises_seen(attention, x):
+        """You subtracted one result from the other and left the sign on the difference. A leak that
+        only lowers the result escapes you. What makes a fall count as much as a rise?"""
+        return _either_way(attention, x, lambda got, want: _rises(want, got))
+
+    @exercise.wrong("only smaller results count as different", "mask")
+    def only_falls_seen(attention, x):
+        """You subtracted one result from the other and left the sign on the difference. A leak that
+        only raises the result escapes you. What makes a rise count as much as a fall?"""
+        return _either_way(attention, x, _rises)
+
     @exercise.wrong("sums of the results are compared", "mask")
     def sums_compared(attention, x):
         """You compared sums, means or the gradients of sums. Where every row adds up to 0
@@ -154,6 +186,16 @@ def add_wrong_tests(exercise: Exercise) -> None:
             if differ(attention(x)[: t + 1], before[: t + 1]):
                 return True
         return False
+
+
+def _rises(before: Tensor, after: Tensor) -> bool:
+    return ((after - before).max() > 1e-5 * before.abs().max()).item()
+
+
+def _either_way(attention: Callable, x: Tensor, differ: Callable) -> bool:
+    """Two changes that are opposites: most leaks raise the result in one of them."""
+    there = a_cut_shows(attention, x, differ=differ)
+    return there or a_cut_shows(attention, x, lambda later: -at_random(later), differ=differ)
 
 
 def _with_a_feature_changed(later: Tensor, feature: int) -> Tensor:

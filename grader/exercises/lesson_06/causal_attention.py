@@ -7,6 +7,7 @@ from torch import nn
 
 from grader.attention.kernels import attention, causal, causal_attention_in_loops
 from grader.attention.slips import CAUSAL, add_slips
+from grader.attention.slips.at_large_scores import AT_LARGE_SCORES
 from grader.exercise import Exercise
 from grader.laws import (
     future_does_not_matter,
@@ -60,8 +61,9 @@ def _(draw: Draw):
     # No rounding: the scores are whole numbers. A mask of -10000 lies above all of them.
     q, k = torch.full((4, 1), 512.0), -400 - torch.tensor([[2.0], [0], [1], [3]]) / 512
     yield Probe("all scores near -200000", (q, k, draw(4, 2)), EXTREMES, **options).exact
-    # What is hidden is much the larger: next to nothing is left of row 0 after a softmax.
-    q, k = torch.ones(4, 1), 20 * torch.arange(4.0).unsqueeze(-1)
+    # What is hidden is much the larger: next to nothing is left of row 0 after a softmax, but
+    # something is, for whoever masks after it and divides again is right.
+    q, k = torch.ones(4, 1), 100 * torch.arange(4.0).unsqueeze(-1)
     yield Probe("later scores far above", (q, k, draw(4, 2)), EXTREMES, **options).exact
 
 
@@ -130,4 +132,6 @@ def prefix_by_prefix(q, k, v):
 
 
 _THREE_INPUTS = {"q": "q", "k": "k", "v": "v", "s": "q kᵀ / √d_k"}
-add_slips(exercise, lambda kernel: kernel, _THREE_INPUTS, slips=CAUSAL, mask=causal)
+add_slips(
+    exercise, lambda kernel: kernel, _THREE_INPUTS, slips=[*CAUSAL, *AT_LARGE_SCORES], mask=causal
+)

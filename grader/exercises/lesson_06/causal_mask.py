@@ -116,6 +116,31 @@ def everything_seen(T):
     return torch.ones(T, T, dtype=torch.bool)
 
 
+@exercise.wrong("False everywhere", "mask")
+def nothing_seen(T):
+    """Every entry is False or 0, so that no token may attend to anything, not even to itself. Which
+    keys does query i know?"""
+    return torch.zeros(T, T, dtype=torch.bool)
+
+
+@exercise.wrong("the last row False", "mask")
+def last_row_missing(T):
+    """The last row is False everywhere: the last token may attend to nothing. Which query does your
+    last row belong to, and which row is the last that you fill?"""
+    mask = torch.ones(T, T, dtype=torch.bool).tril()
+    mask[-1] = False
+    return mask
+
+
+@exercise.wrong("True at (0, 0) alone", "mask")
+def only_the_first_row(T):
+    """Only row 0 is right, and all after it are False, as when a return stands inside the loop and
+    ends it after the first round. How often does your loop run?"""
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    mask[0, 0] = True
+    return mask
+
+
 @exercise.wrong("True where j = i", "mask")
 def only_itself(T):
     """Only the diagonal is True: a token may attend to itself and to nothing before it. Which
@@ -135,6 +160,13 @@ def added_to_the_scores(T):
     """You made what is added to the scores: 0 where a key may be seen and -∞ where not. The task
     asks for the mask itself. Which two values can its entries have?"""
     return torch.full((T, T), -torch.inf).triu(1)
+
+
+@exercise.wrong("0 where j ≤ i, -1e9 elsewhere", "mask")
+def a_large_number_added(T):
+    """You made what is added to the scores: 0 where a key may be seen and a huge negative number
+    where not. The task asks for the mask itself. Which two values can its entries have?"""
+    return torch.full((T, T), -1e9).triu(1)
 
 
 @exercise.wrong("the triangle as nested lists", "mask")

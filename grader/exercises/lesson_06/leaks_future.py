@@ -189,6 +189,20 @@ def last_cut_left_out(attention, x):
     return a_cut_shows(attention, x, cuts=range(len(x) - 2))
 
 
+@exercise.wrong("as many cuts as a row has features", "mask")
+def as_many_cuts_as_features(attention, x):
+    """A leak between the last rows of x escapes you: your cuts seem to end too early, as they do
+    when features are counted and not tokens. Which axis of x counts the tokens?"""
+    return a_cut_shows(attention, x, cuts=range(min(x.shape[1], len(x) - 1)))
+
+
+@exercise.wrong("a fixed number of cuts", "mask")
+def a_fixed_number_of_cuts(attention, x):
+    """A leak between the last rows of a longer x escapes you: your cuts seem to end at a fixed
+    place, whatever the length of x. How many cuts are there for T rows?"""
+    return a_cut_shows(attention, x, cuts=range(min(5, len(x) - 1)))
+
+
 @exercise.wrong("row t is compared, row t + 1 changed", "mask")
 def only_the_next_row_changed(attention, x):
     """For each row you changed the next one alone. A leak from a token further on escapes you. How
