@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
 
+from grader.attention.chunk_manners import add_chunk_manners
 from grader.attention.kernels import attention
 from grader.attention.online import Running, blocks, online_attention
 from grader.exercise import Exercise
@@ -148,6 +148,13 @@ def add_chunk_mistakes(exercise: Exercise) -> None:
         smaller than any score?"""
         return online_attention(q, k, v, block, start=_from(0.0))
 
+    @exercise.wrong("the running maximum starts at a number such as -10000", "normalise")
+    def maximum_starts_too_high(q, k, v, block):
+        """The formula is right for most scores, but your maximum starts at a number that scores can
+        lie below. Where all scores of a row do, every exp is 0, and zero over zero is not a number.
+        Which number is smaller than any score?"""
+        return online_attention(q, k, v, block, start=_from(-1e4))
+
     @exercise.wrong("the context of all blocks over the sum of the last", "normalise")
     def sum_of_the_last_block(q, k, v, block):
         """The context was carried from block to block, but the sum started anew in each. Over which
@@ -197,50 +204,4 @@ def add_chunk_mistakes(exercise: Exercise) -> None:
 
         return online_attention(q, k, v, block, score=score)
 
-    @exercise.wrong("softmax(q kᵀ / √d_k) v with the whole score matrix")
-    def whole_matrix(q, k, v, block):
-        """The numbers are right, but all T_q · T_k scores were there at once, in one matrix or in
-        blocks that were all kept. What can be forgotten as soon as a block has been added up?"""
-        return attention(q, k, v)[0]
-
-    @exercise.wrong("softmax(q kᵀ / √d_k) v for some queries at a time")
-    def blocks_of_queries(q, k, v, block):
-        """The numbers are right, and you cut the work into blocks, but of queries: each block still
-        meets all T_k keys at once, and that row grows with the text. Along which axis do the scores
-        of one query lie?"""
-        return torch.cat([attention(part, k, v)[0] for part in q.split(block, dim=-2)], dim=-2)
-
-    @exercise.wrong("torch's own scaled_dot_product_attention")
-    def torchs_own(q, k, v, block):
-        """The numbers are right, but torch made them, and this exercise is about how it may do so.
-        Which three running quantities does it need?"""
-        return scaled_dot_product_attention(q, k, v)
-
-    @exercise.wrong("(context, weights)")
-    def weights_returned_too(q, k, v, block):
-        """The weights came back as well. They are a whole matrix of T_q · T_k numbers, which is
-        what this exercise avoids. Which of the two is asked for?"""
-        return attention(q, k, v)
-
-    @exercise.wrong("the context, cut off from the inputs")
-    def gradient_cut(q, k, v, block):
-        """The numbers are right, but no gradient finds its way back, so nothing could be trained.
-        Is there a detach(), a no_grad(), a .data or a trip to numpy on the way?
-
-        Seen in LunaBlack/KGAT-pytorch#15, bboylyg/NAD#8, kevinzakka/recurrent-visual-attention#4.
-        """
-        return online_attention(q, k, v, block).detach()
-
-    @exercise.wrong("the context in float32")
-    def turned_into_float32(q, k, v, block):
-        """The numbers are right, but they came back in float32 although float64 went in. Which line
-        names a dtype, or creates a tensor without one?"""
-        return online_attention(q, k, v, block).float()
-
-    @exercise.wrong("q is divided by √d_k in place", "scale")
-    def scaled_in_place(q, k, v, block):
-        """The numbers are right, but your function changed its own argument on the way: whoever
-        called it finds another q than before. Which line writes into a tensor instead of making a
-        new one?"""
-        q /= q.shape[-1] ** 0.5
-        return online_attention(q * q.shape[-1] ** 0.5, k, v, block)
+    add_chunk_manners(exercise)

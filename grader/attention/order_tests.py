@@ -26,10 +26,11 @@ def add_wrong_comparisons(exercise: Exercise) -> None:
         cancel in it. Should differences be added up, or looked at one by one?"""
         return alike(attention(x[permutation]).sum(), attention(x)[permutation].sum())
 
-    @exercise.wrong("f(x[p]) = f(x), feature by feature sorted")
+    @exercise.wrong("the rows of f(x[p]) are those of f(x), in any order")
     def sorted_columns_compared(attention, x, permutation):
-        """You sorted each feature before comparing, so it no longer counts which row is where. Does
-        equivariance say which row a token's result stands in?"""
+        """You compared the rows whatever their order: they, or the numbers of each feature, were
+        sorted or looked up, so it no longer counts which row is where. Does equivariance say which
+        row a token's result stands in?"""
         return alike(attention(x[permutation]).sort(0).values, attention(x).sort(0).values)
 
     @exercise.wrong("f(x[p]) = f(x), all numbers sorted")
@@ -63,6 +64,12 @@ def add_wrong_comparisons(exercise: Exercise) -> None:
         slice or a range give you the place where it stops?"""
         return alike(attention(x[permutation])[:-1], attention(x)[permutation][:-1])
 
+    @exercise.wrong("f(x[p]) = f(x)[p] in every second row")
+    def every_second_row(attention, x, permutation):
+        """You compared rows 0, 2, 4 and so on, and none between them. A function may be wrong in
+        any of them. What does the number after the second colon of a slice say?"""
+        return alike(attention(x[permutation])[::2], attention(x)[permutation][::2])
+
     @exercise.wrong("the sums of the rows of f(x[p]) and of f(x)[p]")
     def sums_of_rows_compared(attention, x, permutation):
         """You compared one number of each row, its sum or its mean. A row may hold the right
@@ -81,3 +88,11 @@ def add_wrong_comparisons(exercise: Exercise) -> None:
         on the order. Which is it, any or all?"""
         shuffled, straight = attention(x[permutation]), attention(x)[permutation]
         return bool(torch.isclose(shuffled, straight, atol=1e-5).any())
+
+    @exercise.wrong("f(x[p]) = f(x)[p], both rounded first")
+    def rounded_before_comparing(attention, x, permutation):
+        """You rounded both results and asked for equal numbers. Two numbers that hardly differ are
+        rounded apart where they lie on both sides of a border. Which is it that should be small,
+        the number of decimals or the difference?"""
+        shuffled, straight = attention(x[permutation]), attention(x)[permutation]
+        return torch.equal(shuffled.round(decimals=3), straight.round(decimals=3))

@@ -20,6 +20,15 @@ def each_length(model: Callable, tokens: Tensor) -> Tensor:
     return torch.stack([surprises(model(tokens[:, :n])[:, -1], tokens[:, n]) for n in lengths])
 
 
+def _padded_with(token: int, model: Callable, tokens: Tensor) -> Tensor:
+    found = []
+    for n in range(1, tokens.shape[1]):
+        padded = tokens.clone()
+        padded[:, n:] = token
+        found.append(surprises(model(padded)[:, n - 1], tokens[:, n]))
+    return torch.stack(found).mean()
+
+
 def add_prefix_mistakes(exercise: Exercise) -> None:
     """Give an exercise with `(model, tokens)` what goes wrong with prefixes."""
 
@@ -31,6 +40,12 @@ def add_prefix_mistakes(exercise: Exercise) -> None:
         Seen in tensorflow/text#894.
         """
         return loss(model(tokens), tokens)
+
+    @exercise.wrong("one run over all tokens but the last")
+    def one_run_without_the_last(model, tokens):
+        """You ran the model once, over all tokens but the last. The last target is then not in its
+        input, and all the others still are. What may it be given when it is asked for token n?"""
+        return surprises(model(tokens[:, :-1]), tokens[:, 1:]).mean()
 
     @exercise.wrong("the prefix ends with the target")
     def target_in_the_prefix(model, tokens):
@@ -74,6 +89,12 @@ def add_prefix_mistakes(exercise: Exercise) -> None:
         How many prefixes has a text of T tokens?"""
         return each_length(model, tokens)[-1].mean()
 
+    @exercise.wrong("the shortest prefix alone")
+    def shortest_alone(model, tokens):
+        """You took the prefix of one token alone; a return inside the loop does that. It asks for
+        token 1 and for none after it. How many prefixes has a text of T tokens?"""
+        return each_length(model, tokens)[0].mean()
+
     @exercise.wrong("the first position of each prefix")
     def first_position(model, tokens):
         """You read the logits at the first position of each prefix. They are about token 1,
@@ -102,11 +123,13 @@ def add_prefix_mistakes(exercise: Exercise) -> None:
     def padded(model, tokens):
         """You keep the length and put token 0 in place of what comes later. Those are tokens too: a
         model without a mask reads them. What is left if you cut the text off instead?"""
-        T, found = tokens.shape[1], []
-        for n in range(1, T):
-            hidden = tokens * (torch.arange(T) < n)
-            found.append(surprises(model(hidden)[:, n - 1], tokens[:, n]))
-        return torch.stack(found).mean()
+        return _padded_with(0, model, tokens)
+
+    @exercise.wrong("the rest of the text replaced by token 1")
+    def padded_with_1(model, tokens):
+        """You keep the length and put token 1 in place of what comes later. Those are tokens too: a
+        model without a mask reads them. What is left if you cut the text off instead?"""
+        return _padded_with(1, model, tokens)
 
     @exercise.wrong("the last token of each prefix alone")
     def last_token_alone(model, tokens):
@@ -170,6 +193,19 @@ def add_prefix_mistakes(exercise: Exercise) -> None:
         """You gave back how much worse the prefixes are than one run. That gap gives leaks away,
         and it is the next step. Which of the two numbers is asked for here?"""
         return each_length(model, tokens).mean() - loss(model(tokens), tokens)
+
+    @exercise.wrong("the ordinary loss minus the prefix loss")
+    def minus_the_gap(model, tokens):
+        """You gave back the ordinary loss minus that of the prefixes: the gap that gives leaks
+        away, with its sign turned. It is the next step. Which of the two numbers is asked for
+        here?"""
+        return loss(model(tokens), tokens) - each_length(model, tokens).mean()
+
+    @exercise.wrong("0, whatever the model says")
+    def nothing(model, tokens):
+        """You gave back 0, as if every model knew every next token for sure. Which line should
+        make the number, and from what?"""
+        return 0.0
 
     @exercise.wrong("later tokens overwritten in the text itself")
     def text_overwritten(model, tokens):

@@ -16,6 +16,15 @@ def view_merge(x):
     return read_on(x)
 
 
+@instead_of("join", "the heads joined by reading on, axes 1 and 2 exchanged before")
+def axes_1_and_2_joined(x):
+    """You exchanged axes 1 and 2 before you joined the heads. With one batch axis those are heads
+    and tokens; without one, or with two, they are others. Which numbers mean the same two axes
+    however many stand in front?"""
+    *lead, n_heads, T, size = x.shape
+    return x.transpose(1, 2).reshape(*lead, T, n_heads * size)
+
+
 @instead_of("join", "feature 0 of all heads, then feature 1 of all heads, ...")
 def interleaved_merge(x):
     """You joined the heads feature by feature, shuffled like cards. Each head should stay together.

@@ -27,6 +27,14 @@ def values_not_projected(module, x):
     return (*by_role(module, x)[:2], x)
 
 
+@instead_of("project", "q = x W_v and v = x W_q", "score")
+def queries_and_values_exchanged(module, x):
+    """Queries and values have changed places: W_v made the vectors that ask, and W_q those that
+    are handed over. Which map makes which role?"""
+    q, k, v = by_role(module, x)
+    return v, k, q
+
+
 @instead_of("project", "q, k and v side by side, read as (n_heads, 3 head_size)", "score")
 def fused_in_another_layout(module, x):
     """You laid queries, keys and values side by side, and then cut all of it into heads before you

@@ -30,6 +30,11 @@ _COUNTED_FROM_THE_FRONT = (
 )
 
 
+def _filled(scores):
+    """Where a softmax meets nothing but hidden keys, -∞ gives NaN and a finite number does not."""
+    return scores.masked_fill(scores == -torch.inf, -1e9)
+
+
 @head_slip("score", "softmax of {q} {k}ᵀ, axes 1 and 2 of {k} exchanged")
 def axes_1_and_2_swapped(q, k, v):
     """You exchanged axes 1 and 2 of the keys. Without a batch that is a transpose; with one, heads
@@ -82,7 +87,15 @@ def over_the_heads(scores, *_):
     """Your softmax runs over the heads: they share out each key among themselves. What should add
     up to 1, the weights that one query gives to the keys in one head, or those of all heads for
     one key?"""
-    return torch.softmax(scores.nan_to_num(neginf=-1e30), dim=-3)
+    return torch.softmax(scores, dim=-3)
+
+
+@head_slip("normalise", "softmax({s}, over the heads) {v}, with a finite number for -∞")
+def over_the_heads_and_filled(scores, *_):
+    """Your softmax runs over the heads: they share out each key among themselves. What should add
+    up to 1, the weights that one query gives to the keys in one head, or those of all heads for
+    one key?"""
+    return torch.softmax(_filled(scores), dim=-3)
 
 
 @head_slip("normalise", "softmax({s}, axis 1) {v}")
@@ -92,7 +105,14 @@ def over_axis_1(scores, *_):
 
     Seen in labmlai/annotated_deep_learning_paper_implementations#146.
     """
-    return torch.softmax(scores.nan_to_num(neginf=-1e30), dim=1)
+    return torch.softmax(scores, dim=1)
+
+
+@head_slip("normalise", "softmax({s}, axis 1) {v}, with a finite number for -∞")
+def over_axis_1_and_filled(scores, *_):
+    """Your softmax runs over axis 1. Without a batch those are the queries; with one they are the
+    heads. Which number means 'the keys' for any number of axes?"""
+    return torch.softmax(_filled(scores), dim=1)
 
 
 @head_slip("normalise", "softmax({s}, axis 2) {v}")
@@ -103,6 +123,13 @@ def over_axis_2(scores, *_):
     Seen in FudanNLP/fastNLP#254.
     """
     return torch.softmax(scores, dim=2)
+
+
+@head_slip("normalise", "softmax({s}, axis 2) {v}, with a finite number for -∞")
+def over_axis_2_and_filled(scores, *_):
+    """Your softmax runs over axis 2. Without a batch those are the keys; with one they are the
+    queries. Which number means 'the keys' for any number of axes?"""
+    return torch.softmax(_filled(scores), dim=2)
 
 
 _FITTING = [each for each in CAUSAL if each.id not in _COUNTED_FROM_THE_FRONT]

@@ -30,7 +30,7 @@ def _(draw: Draw):
     yield Probe("everything 5×5", (draw(5, 5), draw(5, 5)), SQUARE)
     yield Probe("a batch of 3, 3×3, a table of 4 rows", (draw(3, 3, 3), draw(4, 3)), BATCHES)
     yield Probe("a table with no row to spare", (draw(6, 2), draw(6, 2)), EDGES)
-    yield Probe("one token", (draw(1, 3), draw(4, 3)), EDGES)
+    yield Probe("one token, a table of 83 rows", (draw(1, 3), draw(83, 3)), EDGES)
     yield Probe("a batch of 2, one feature", (draw(2, 5, 1), draw(7, 1)), EDGES)
     yield Probe("a table of one row", (draw(2, 1, 3), draw(1, 3)), EDGES)
 

@@ -3,6 +3,9 @@
 from grader.exercise import Exercise
 from grader.probes import EDGES, Draw, Probe
 
+#: counts are whole numbers; a float that holds one is as good
+EXACT = {"rtol": 1e-12, "atol": 0.0}
+
 exercise = Exercise(
     "attention_flops",
     "05-order-and-cost",
@@ -23,8 +26,8 @@ exercise = Exercise(
 @exercise.probe
 def _(draw: Draw):
     for T, d_k, d_v in ((5, 7, 3), (12, 2, 6), (1000, 64, 48), (9, 17, 31), (40, 5, 40)):
-        yield Probe(f"T = {T}, d_k = {d_k}, d_v = {d_v}", (T, d_k, d_v))
-    yield Probe("one token of one feature", (1, 1, 1), EDGES)
+        yield Probe(f"T = {T}, d_k = {d_k}, d_v = {d_v}", (T, d_k, d_v), **EXACT)
+    yield Probe("one token of one feature", (1, 1, 1), EDGES, **EXACT)
 
 
 @exercise.reference
@@ -133,6 +136,27 @@ def caret(T, d_k, d_v):
     """You wrote T ^ 2. In Python the caret compares bits and raises nothing to a power. How does
     Python write a square?"""
     return 2 * (T ^ 2) * (d_k + d_v)
+
+
+@exercise.wrong("2T XOR 2 (d_k + d_v)")
+def caret_between_products(T, d_k, d_v):
+    """You wrote T^2. In Python the caret compares bits, and it waits until the products on both
+    sides of it are done. How does Python write a square?"""
+    return 2 * T ^ 2 * (d_k + d_v)
+
+
+@exercise.wrong("2 (d_k + d_v) T XOR 2")
+def caret_at_the_end(T, d_k, d_v):
+    """You wrote T^2 at the end. In Python the caret compares bits, and it waits until the product
+    before it is done. How does Python write a square?"""
+    return 2 * (d_k + d_v) * T ^ 2
+
+
+@exercise.wrong("2T XOR (2 d_k + 2T) XOR 2 d_v")
+def caret_between_sums(T, d_k, d_v):
+    """You wrote T^2 twice. In Python the caret compares bits, and it waits until the products and
+    sums on both sides of it are done. How does Python write a square?"""
+    return 2 * T ^ 2 * d_k + 2 * T ^ 2 * d_v
 
 
 @exercise.wrong("2 T³ d_k + 2 T³ d_v")

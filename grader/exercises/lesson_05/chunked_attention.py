@@ -88,15 +88,18 @@ def _(draw: Draw):
     q = torch.tensor([[600.0], [-600], [-1]])
     k = torch.tensor([[3.0], [3.1], [-2.9], [0.5], [-3.2]])
     yield Probe("scores from -1900 to 1900", (q, k, draw(5, 2), 2), EXTREMES, **options)
-    q, k = q / 2, torch.tensor([[3.0], [3.1], [2.9], [2.8]])
-    near_900 = Probe("scores near 900, or near -900", (q, k, draw(4, 2), 3), EXTREMES, **options)
-    yield near_900.exact
+    # Far below any number that a maximum might start at; powers of 2, so that nothing is rounded.
+    q = torch.tensor([[2.0**20], [-(2.0**20)], [-(2.0**10)]])
+    k = 1 + torch.tensor([[0.0], [2], [-1], [3]]) / 2**20
+    far = "scores near a million, minus a million, or minus a thousand, float64"
+    yield Probe(far, (q, k, draw(4, 2), 3), EXTREMES, **options).exact
     # Shifted by a bound on the scores, |q| |k| / √d_k, in place of their maximum, all exp are 0.
     q, k = torch.tensor([[500.0, 1], [-400, 3]]), torch.tensor([[0.0, 2], [0, -1], [0, 0.5]])
     aside = "q at almost a right angle to k, in blocks of 2"
     yield Probe(aside, (q, k, draw(3, 2), 2), EXTREMES, **options)
-    # The first block of queries with all its scores is everything here, and little there.
-    for T_q, T_k, d_k, block in ((16, 128, 3, 16), (32, 64, 2, 8)):
+    # The first block of queries with all its scores is everything here, and little there. There are
+    # so many keys that (T_q, block, d_k) products and a block under ten names take less than all.
+    for T_q, T_k, d_k, block in ((16, 320, 1, 16), (40, 160, 2, 8)):
         label = f"{T_q} queries and {T_k} keys, in blocks of {block}"
         args = (*_inputs(draw, (), T_q, T_k, d_k, 1), block)
         yield Probe(label, args, watched=True, most=T_q * T_k - 1)
@@ -177,6 +180,23 @@ def always_divided(q, k, v, block):
         context = (context * old + exps @ v[..., start : start + block, :]) / total
         largest = new
     return context
+
+
+@exercise.variant
+def by_broadcasting(q, k, v, block):
+    largest = torch.full_like(q[..., :1], -torch.inf)
+    total, context = torch.zeros_like(largest), torch.zeros_like(q[..., :1] * v[..., :1, :])
+    for keys, values in blocks(k, v, block):
+        products = q.unsqueeze(-2) * keys.unsqueeze(-3)
+        scores = products.sum(-1) / q.shape[-1] ** 0.5
+        new = torch.maximum(largest, scores.amax(-1, keepdim=True))
+        shifted = scores - new
+        exps, fade = torch.exp(shifted), torch.exp(largest - new)
+        parts = exps.unsqueeze(-1) * values.unsqueeze(-3)
+        total = total * fade + exps.sum(-1, keepdim=True)
+        context = context * fade + parts.sum(-2)
+        largest = new
+    return context / total
 
 
 @exercise.variant

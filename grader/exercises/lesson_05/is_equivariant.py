@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from grader.attention.order import order_probes
+from grader.attention.order_probes import order_probes
 from grader.attention.order_tests import add_wrong_comparisons, alike
 from grader.compare import describe, truth
 from grader.exercise import Exercise, WrongForm
@@ -114,10 +114,11 @@ def features_shuffled(attention, x, permutation):
     return alike(attention(x[:, permutation]), attention(x)[:, permutation])
 
 
-@exercise.wrong("f(x[p]) = f(x)[p], bit by bit")
+@exercise.wrong("f(x[p]) = f(x)[p], to the last bit or nearly")
 def to_the_last_bit(attention, x, permutation):
-    """You asked for equal numbers to the last bit. In another order sums are rounded differently,
-    so equal formulas give slightly different numbers. Which difference does rounding explain?
+    """You asked for equal numbers to the last bit, or nearly. In another order sums are rounded
+    differently, so equal formulas give slightly different numbers. Which difference does rounding
+    explain?
 
     Seen in aladdinpersson/Machine-Learning-Collection#165.
     """
@@ -163,6 +164,39 @@ def a_permutation_of_its_own(attention, x, permutation):
     own[:3] = own[:3].roll(1)
     own = own.flip(0).roll(1)
     return alike(attention(x[own]), attention(x)[own])
+
+
+@exercise.wrong("f(x[p]) = f(x)[p], for further p as well")
+def further_permutations(attention, x, permutation):
+    """You tried further permutations besides the one given, and said True only where all of them
+    agree. A function may keep to the one and not to the others. Which one does the task ask
+    about?"""
+    given = alike(attention(x[permutation]), attention(x)[permutation])
+    return given and a_permutation_of_its_own(attention, x, permutation)
+
+
+@exercise.wrong("f(x[argsort(p)]) = f(x)[argsort(p)]")
+def inverse_permutation(attention, x, permutation):
+    """You shuffled the tokens and the result by the inverse permutation, as y[p] = x does. For
+    these tokens a function may keep to the one and not to the other. Where does row i of x[p] come
+    from?"""
+    back = torch.argsort(permutation)
+    return alike(attention(x[back]), attention(x)[back])
+
+
+@exercise.wrong("f(y[p]) = f(y)[p], another y")
+def tokens_of_its_own(attention, x, permutation):
+    """You tried other tokens than those given. For some tokens a function may keep their order and
+    for others not. Where does the argument x come in?"""
+    y = torch.cos(torch.arange(x.numel(), dtype=x.dtype)).reshape(x.shape)
+    return alike(attention(y[permutation]), attention(y)[permutation])
+
+
+@exercise.wrong("f(x[p]) ≠ f(x)[p]")
+def turned_round(attention, x, permutation):
+    """You said True where the two results differ and False where they agree. What is True to
+    mean?"""
+    return not alike(attention(x[permutation]), attention(x)[permutation])
 
 
 @exercise.wrong("always True")

@@ -3,6 +3,9 @@
 from grader.exercise import Exercise
 from grader.probes import EDGES, Draw, Probe
 
+#: counts are whole numbers; a result in other units is rounded by less
+EXACT = {"rtol": 1e-12, "atol": 0.0}
+
 exercise = Exercise(
     "score_bytes",
     "05-order-and-cost",
@@ -24,8 +27,8 @@ def _(draw: Draw):
         (3, 5, 7, 2), (2, 12, 1000, 4), (16, 32, 8192, 2), (7, 1, 13, 8), (1, 6, 40, 4),
     ):  # fmt: skip
         label = f"batch {batch}, {n_heads} heads, T = {T}, {itemsize} bytes each"
-        yield Probe(label, (batch, n_heads, T, itemsize))
-    yield Probe("one token, one byte", (2, 3, 1, 1), EDGES)
+        yield Probe(label, (batch, n_heads, T, itemsize), **EXACT)
+    yield Probe("one token, one byte", (2, 3, 1, 1), EDGES, **EXACT)
 
 
 @exercise.reference
@@ -78,6 +81,20 @@ def caret(batch, n_heads, T, itemsize):
     """You wrote T ^ 2. In Python the caret compares bits and raises nothing to a power. How does
     Python write a square?"""
     return batch * n_heads * (T ^ 2) * itemsize
+
+
+@exercise.wrong("(batch · n_heads · T) XOR (2 · itemsize)")
+def caret_between_products(batch, n_heads, T, itemsize):
+    """You wrote T^2. In Python the caret compares bits, and it waits until the products on both
+    sides of it are done. How does Python write a square?"""
+    return batch * n_heads * T ^ 2 * itemsize
+
+
+@exercise.wrong("(batch · n_heads · itemsize · T) XOR 2")
+def caret_at_the_end(batch, n_heads, T, itemsize):
+    """You wrote T^2 at the end. In Python the caret compares bits, and it waits until the product
+    before it is done. How does Python write a square?"""
+    return batch * n_heads * itemsize * T ^ 2
 
 
 @exercise.wrong("batch · T² · itemsize")
@@ -165,6 +182,18 @@ def kibibytes(batch, n_heads, T, itemsize):
 def mebibytes(batch, n_heads, T, itemsize):
     """You went on to units of 1024 · 1024 bytes. In which unit should the answer be?"""
     return batch * n_heads * T**2 * itemsize / 1024**2
+
+
+@exercise.wrong("batch · n_heads · T² · itemsize / 1024³")
+def gibibytes(batch, n_heads, T, itemsize):
+    """You went on to units of 1024 · 1024 · 1024 bytes. In which unit should the answer be?"""
+    return batch * n_heads * T**2 * itemsize / 1024**3
+
+
+@exercise.wrong("batch · n_heads · T² · itemsize / 10⁹")
+def gigabytes(batch, n_heads, T, itemsize):
+    """You went on to units of a thousand million bytes. In which unit should the answer be?"""
+    return batch * n_heads * T**2 * itemsize / 10**9
 
 
 @exercise.wrong("2 · batch · n_heads · T² · itemsize")

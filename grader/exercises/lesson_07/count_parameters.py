@@ -20,7 +20,7 @@ exercise = Exercise(
 
 @exercise.probe
 def _(draw: Draw):
-    for d_model, n_heads in ((12, 3), (12, 4), (20, 5), (96, 8), (128, 4), (30, 15)):
+    for d_model, n_heads in ((12, 3), (12, 4), (20, 5), (96, 8), (128, 4), (30, 15), (27, 9)):
         yield _exactly(d_model, n_heads)
     yield _exactly(7, 7, SQUARE)
     yield _exactly(10, 1, EDGES)
@@ -97,16 +97,32 @@ def divided_by_the_heads(d_model, n_heads):
 
 @exercise.wrong("3 d_model · head_size + d_model²")
 def one_head_and_the_output_map(d_model, n_heads):
-    """You counted the query, key and value maps of one head, and the output map. How many heads
-    have such maps?"""
+    """You counted the output map, and three maps of the size d_model by head_size: those of one
+    head, or of heads that see nothing but their own features. From how many features of a token
+    does a head make its query, and how many heads are there?"""
     return 3 * d_model * (d_model // n_heads) + d_model**2
 
 
 @exercise.wrong("3 d_model · head_size")
 def one_head_alone(d_model, n_heads):
-    """You counted the three maps of one head. How many heads are there, and what comes after
-    them?"""
+    """You counted three maps of the size d_model by head_size: those of one head, or of heads that
+    see nothing but their own features. From how many features of a token does a head make its
+    query, how many heads are there, and what comes after them?"""
     return 3 * d_model * (d_model // n_heads)
+
+
+@exercise.wrong("4 head_size²")
+def four_maps_of_one_slice(d_model, n_heads):
+    """You counted four maps of the size head_size by head_size. From how many features of a token
+    does a head make its query, and how many heads are there?"""
+    return 4 * (d_model // n_heads) ** 2
+
+
+@exercise.wrong("4 · d_model ^ 2, which is 4 d_model + 2")
+def xor_for_a_power(d_model, n_heads):
+    """In Python ^ is no power: it compares two numbers bit by bit, after the product has been
+    taken. Which operator raises a number to a power?"""
+    return 4 * d_model ^ 2
 
 
 @exercise.wrong("3 d_model² · n_heads")

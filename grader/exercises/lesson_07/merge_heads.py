@@ -127,7 +127,7 @@ def features_exchanged_with_tokens(x):
 
 @exercise.on_top("the last head first")
 def heads_reversed(kernel, x):
-    """The heads stand side by side, but the last one first. Which features of a row belong to head
+    """The heads come in reverse order, the last one first. Which features of a row belong to head
     0?"""
     return kernel(x.flip(-3))
 

@@ -15,7 +15,13 @@ from grader.attention.heads import (
     split,
     the_past_matters,
 )
-from grader.attention.kernels import attention_in_loops, causal, causal_attention_in_loops
+from grader.attention.kernels import (
+    as_they_are,
+    attention,
+    attention_in_loops,
+    causal,
+    causal_attention_in_loops,
+)
 from grader.attention.modules import NOT_FOR_MODULES
 from grader.attention.parts import add_parameter_mistakes, add_part_mistakes
 from grader.attention.slips import NOT_A_NUMBER, add_slips
@@ -106,7 +112,7 @@ def _far(draw: Draw) -> Probe:
     """Scores near ±20000 that differ little within a row: the first feature is the query's."""
     plain = _call(draw, (), 4, 4, 2, EXTREMES, True)
     x = torch.cat(
-        [torch.tensor([[-30000.0], [3000.0], [-2000.0], [3.0]]), torch.ones(4, 1), draw(4, 2)], 1
+        [torch.tensor([[-30000.0], [3000.0], [-25000.0], [3.0]]), torch.ones(4, 1), draw(4, 2)], 1
     )
     queries = torch.tensor([[1.0, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]])
     keys = torch.tensor([[0, 1, 1e-4, 0], [0, 0, 1, 0], [0, 1, 0, 1e-4], [0, 0, 0, 1]])
@@ -213,7 +219,18 @@ class weights_returned_too(WithHeads):
     on the result alone. Which of the two is it?"""
 
     def forward(self, x):
-        return super().forward(x), torch.zeros(*x.shape[:-2], self.n_heads, *[x.shape[-2]] * 2)
+        q, k, v = (split(getattr(self, name)(x), self.n_heads) for name in ROLES)
+        weights = attention(q, k, v, mask=causal if self.causal else as_they_are)[1]
+        return super().forward(x), weights
+
+
+@exercise.wrong("x + the right result")
+class added_to_x(WithHeads):
+    """You added x to the result. Such a shortcut belongs to the block around the attention, not to
+    the attention itself. Which line adds x?"""
+
+    def forward(self, x):
+        return x + super().forward(x)
 
 
 add_slips(

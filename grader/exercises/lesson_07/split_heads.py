@@ -123,10 +123,18 @@ def heads_behind_the_tokens(x, n_heads):
     return x.unflatten(-1, (n_heads, -1))
 
 
+@exercise.wrong("(..., T, head_size, n_heads): the heads behind their features")
+def heads_behind_their_features(x, n_heads):
+    """The features are cut right. Your axes are those of the tokens, of a head's features, and of
+    the heads, in this order. A matrix product takes the last two axes for the rows and columns of
+    a table. Which two should those be?"""
+    return x.unflatten(-1, (n_heads, -1)).transpose(-2, -1)
+
+
 @exercise.on_top("(..., n_heads, head_size, T): tokens and features exchanged")
 def features_before_tokens(kernel, x, n_heads):
-    """The heads stand where they should, but in each of them tokens and features have changed
-    places. Which of the two should be the rows of a head?"""
+    """In each head tokens and features have changed places. Which of the two should be the rows of
+    a head?"""
     return kernel(x, n_heads).transpose(-2, -1)
 
 
@@ -147,7 +155,7 @@ def transposed_then_read(x, n_heads):
 
 @exercise.on_top("the last head first")
 def heads_reversed(kernel, x, n_heads):
-    """The cut is right, but the heads stand in reverse order. Which features belong to head 0?"""
+    """The heads come in reverse order, the last one first. Which features belong to head 0?"""
     return kernel(x, n_heads).flip(-3)
 
 

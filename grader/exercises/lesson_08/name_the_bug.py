@@ -12,6 +12,7 @@ from grader.attention.leaks import KINDS, TRAININGS, sentences, trained
 from grader.compare import describe
 from grader.exercise import Exercise, WrongForm
 from grader.probes import VALUES, Draw, Models, Probe
+from grader.tiny import Tiny
 
 NAMES = (
     "agate", "amber", "basalt", "beryl", "flint", "gneiss", "jasper", "jet", "marble", "mica",
@@ -77,11 +78,14 @@ def what_was_said(probe: Probe, value: object) -> str:
     names = sorted(probe.args[0].held)
     if not isinstance(value, dict):
         raise WrongForm(f"{describe(value)} came back where a dict is expected")
+    if any(name.startswith(f"{Tiny.__name__}(") for name in value):
+        raise WrongForm("the keys of your dict are the models themselves and not their names")
     if sorted(value) != names:
         raise WrongForm(f"the names in your dict are {sorted(value)}, and the models are {names}")
     for name, kind in value.items():
-        if kind not in KINDS.keys():
-            raise WrongForm(f"for {name} you said {kind!r}, which is none of the five kinds")
+        said = repr(kind) if isinstance(kind, str) else describe(kind)
+        if said not in map(repr, KINDS):
+            raise WrongForm(f"for {name} you said {said}, which is none of the five kinds")
     return "you said " + ", ".join(f"{value[name]!r} for {name}" for name in names)
 
 

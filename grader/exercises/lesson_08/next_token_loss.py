@@ -1,10 +1,13 @@
 """next_token_loss"""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax, nll_loss, one_hot
 
-from grader.attention.losses import add_loss_mistakes, chosen, loss
+from grader.attention.loss_mistakes import add_loss_mistakes
+from grader.attention.losses import chosen, loss
 from grader.exercise import Exercise
 from grader.laws import Law, on_two
 from grader.probes import (
@@ -98,7 +101,10 @@ def _(draw: Draw):
         shape = "×".join(map(str, (*lead, T, V)))
         return Probe(label.format(shape), (size * draw(*lead, T, V), ids), shows)
 
-    yield call("logits {}", VALUES, (), 5, 7)
+    first = call("logits {}", VALUES, (), 5, 7)
+    # No token comes twice, so what the laws say of a wrong shift does not depend on luck.
+    ids = torch.randperm(7, generator=draw.generator)
+    yield replace(first, args=(first.args[0], (ids - ids[1])[:5] % 7))
     yield call("other logits {}", VALUES, (), 21, 4)
     yield call("logits {}, float64", FLOAT64, (), 5, 7).exact
     yield call("logits {}", BATCHES, (3,), 6, 8)
@@ -112,8 +118,13 @@ def _(draw: Draw):
     for lead, T in (((2,), 6), ((3,), 5)):  # one number may equal another's by chance, two hardly
         yield call("logits {}, as many targets as words", SQUARE, lead, T, T - 1)
     yield call("logits {}, a single target", EDGES, (), 2, 6)
+    finite = {"gradients": "finite", "rtol": 1e-3}
     large = call("large logits {}", EXTREMES, (2,), 4, 6, size=150.0)
-    yield Probe(large.label, large.args, EXTREMES, gradients="finite")
+    logits, ids = large.args
+    ids[..., 1] = logits[..., 0, :].argmin(dim=-1)  # of which next to nothing is left
+    yield replace(large, **finite)
+    far = call("logits {} near 1000", EXTREMES, (2,), 4, 6)
+    yield replace(far, args=(far.args[0] + 1000, far.args[1]), **finite)
 
 
 exercise.reference(loss)

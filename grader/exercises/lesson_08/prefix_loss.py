@@ -83,13 +83,15 @@ exercise = Exercise(
 
 def _ids(ids: Tensor) -> Tensor:
     """Whole numbers (B, T) with at least one token, or ValueError."""
-    if ids.dim() != 2 or ids.is_floating_point() or not ids.shape[1]:
+    if ids.is_floating_point():
+        raise ValueError(f"the model takes ids, which are whole numbers, and got {ids.dtype}")
+    if ids.dim() != 2 or not ids.shape[1]:
         raise ValueError(f"the model takes ids of shape (B, T), and got {tuple(ids.shape)}")
     return ids
 
 
 def box(draw: Draw, V: int, kind: str = "causal") -> Callable:
-    """A made-up model of one of four kinds, ids (B, T) -> logits (B, T, V)."""
+    """A made-up model of one of five kinds, ids (B, T) -> logits (B, T, V)."""
     size = 5
     words, out, ends = draw(V, size), 2 * draw(size, V) / size**0.5, draw(40, size)
 
@@ -99,6 +101,7 @@ def box(draw: Draw, V: int, kind: str = "causal") -> Callable:
         ages = torch.arange(T).unsqueeze(-1) - torch.arange(T)
         weights = torch.where(ages >= 0, 0.6 ** ages.abs(), 0.8 if kind == "two ways" else 0.0)
         context = weights @ x + ends[T - 1] * (kind == "length")
+        context = context + 0.8 * x[:, :1] * (kind == "remembers")
         return context @ out
 
     return peeking(model, 4.0) if kind == "peeks" else model
@@ -111,7 +114,7 @@ def _(draw: Draw):
         return Probe(f"{label}, tokens {B}×{T}", (BlackBox(box(draw, V, kind)), tokens), shows)
 
     yield call("a causal model", VALUES, 3, 6, 9)
-    yield call("another causal model", VALUES, 2, 19, 4)
+    yield call("a causal model that never forgets the first token", VALUES, 2, 35, 4, "remembers")
     yield call("a model that peeks one token ahead", LEAKS, 2, 7, 5, "peeks")
     yield call("a model that looks both ways", LEAKS, 4, 5, 8, "two ways")
     yield call("a model whose logits depend on how long its input is", LENGTHS, 3, 8, 6, "length")
